@@ -1,0 +1,57 @@
+# Every target sets up what it needs. `make help` lists them.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+DEV    := $(VENV)/.installed-dev
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check unit bench serve lock clean
+
+help: ## Show this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/'
+
+demo: $(STAMP) ## Take in a small handbook and answer three questions about it
+	@$(BIN)/kedge demo
+
+test: check unit ## Check style and types, then run all tests
+
+check: $(DEV) ## ruff and mypy
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/mypy
+
+unit: $(DEV) ## Run the tests alone
+	$(BIN)/python -m pytest -q
+
+bench: $(DEV) ## Measure speed and quality (needs the data sets, see benchmarks/README.md)
+	$(BIN)/python -m benchmarks
+
+serve: $(STAMP) ## Start the server on http://127.0.0.1:8000
+	@$(BIN)/kedge serve
+
+lock: ## Write requirements.lock from a fresh install of the newest versions
+	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/python -m pip install --quiet -e '.[dev]'
+	.venv-lock/bin/python -m pip freeze --exclude-editable > requirements.lock
+	rm -rf .venv-lock
+
+clean: ## Remove the environment and caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(BIN)/python:
+	@echo "Setting up $(VENV) …" >&2
+	@$(PYTHON) -m venv $(VENV) 2>/dev/null || \
+	  { rm -rf $(VENV); $(PYTHON) -m venv --without-pip $(VENV) && \
+	    $(PYTHON) -m pip --quiet --python $(BIN)/python install pip; }
+
+$(STAMP): pyproject.toml requirements.lock | $(BIN)/python
+	@echo "Installing Kedge (about 250 MB, once) …" >&2
+	@$(PIP) -c requirements.lock -e .
+	@touch $@
+
+$(DEV): pyproject.toml requirements.lock | $(BIN)/python
+	@echo "Installing Kedge with its development tools …" >&2
+	@$(PIP) -c requirements.lock -e '.[dev]'
+	@touch $@ $(STAMP)

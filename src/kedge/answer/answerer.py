@@ -1,0 +1,150 @@
+"""The answer path: retrieve → judge → quote → cite, or say that the evidence is not enough."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+
+from kedge.answer.cite import cite
+from kedge.answer.extract import ExtractedAnswer, extract_answer
+from kedge.config import Settings
+from kedge.errors import KedgeError
+from kedge.ids import new_id
+from kedge.keeper import CollectionKeeper
+from kedge.retrieve.judge import Evidence, confidence, default_judge, judge_features
+from kedge.retrieve.pipeline import Retriever
+from kedge.retrieve.rarity import as_idf, term_weights
+from kedge.retrieve.record import Recorder
+from kedge.text.evidence import Passage as EvidencePassage
+from kedge.text.evidence import Sentence, candidate_sentences, rank_sentences
+from kedge.text.question import Question, parse_question
+from kedge.types import Answer, Collection, Json, Query, SearchHit, SearchResult, StreamEvent
+
+REFUSAL = "There is not enough evidence in this collection to answer that."
+_PIECE = re.compile(r"\S+\s*|\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    probability: float
+    extracted: ExtractedAnswer | None
+
+
+class Answerer:
+    """Answers from one collection. Makes no call to a language model."""
+
+    def __init__(self, settings: Settings, retriever: Retriever, keeper: CollectionKeeper, recorder: Recorder) -> None:
+        self._settings = settings
+        self._retriever = retriever
+        self._keeper = keeper
+        self._recorder = recorder
+
+    async def ask(self, query: Query) -> Answer:
+        """The answer as a whole, recorded in the analytics tables by hashes and numbers."""
+        started = time.perf_counter()
+        collection = await self._keeper.get(query.scope)
+        result = await self._retriever.search(query)
+        judged = await self._judge(query, collection, result.hits)
+        answer = self._compose(result, judged)
+        elapsed = 1000 * (time.perf_counter() - started)
+        answer = _with_times(answer, result, elapsed)
+        await self._recorder.record(query, result, answer, elapsed)
+        return answer
+
+    async def stream(self, query: Query) -> AsyncIterator[StreamEvent]:
+        """Words as they stand in the answer, each citation after the sentence it belongs to, then the metadata."""
+        try:
+            answer = await self.ask(query)
+        except KedgeError as error:
+            yield StreamEvent("error", error=error.as_json())
+            return
+        waiting = {citation.id: citation for citation in answer.citations}
+        for piece in _PIECE.findall(answer.answer):
+            yield StreamEvent("token", content=piece)
+            citation = waiting.pop(piece.strip(), None)
+            if citation is not None:
+                yield StreamEvent("citation", citation=citation)
+        yield StreamEvent("metadata", metadata=_stream_metadata(answer))
+        yield StreamEvent("done")
+
+    async def _judge(self, query: Query, collection: Collection, hits: Sequence[SearchHit]) -> _Judged:
+        if not hits:
+            return _Judged(0.0, None)
+        question = await self._question(query, collection)
+        passages = [EvidencePassage(hit.passage.text, _heading(hit)) for hit in hits]
+        ranked = await self._sentences(question, collection, passages)
+        features = judge_features(question, [_evidence(hit) for hit in hits], ranked)
+        return _Judged(default_judge().probability(features), extract_answer(question, passages, ranked))
+
+    async def _question(self, query: Query, collection: Collection) -> Question:
+        weights = await term_weights(self._retriever.stores.vectors, collection, query.text)
+        return parse_question(query.text, as_idf(weights, collection))
+
+    async def _sentences(
+        self, question: Question, collection: Collection, passages: Sequence[EvidencePassage]
+    ) -> list[Sentence]:
+        candidates = candidate_sentences(question, passages)
+        if not candidates:
+            return []
+        embedder = await self._keeper.embedder_of(collection)
+        vectors = await embedder.embed([sentence.text for sentence in candidates])
+        return rank_sentences(candidates, await embedder.embed_query(question.text), vectors)
+
+    def _compose(self, result: SearchResult, judged: _Judged) -> Answer:
+        query_id = new_id()
+        level = confidence(judged.probability, self._settings.threshold)
+        if level == "insufficient" or judged.extracted is None:
+            return Answer(query_id, REFUSAL, (), "insufficient", judged.probability, hits=result.hits)
+        text, citations = cite(judged.extracted, result.hits)
+        short = judged.extracted.short
+        return Answer(
+            query_id=query_id,
+            answer=text,
+            citations=citations,
+            confidence=level,
+            evidence_probability=judged.probability,
+            short_answer=short.text if short else None,
+            hits=result.hits,
+        )
+
+
+def _heading(hit: SearchHit) -> str:
+    """Title and section path: a sentence is read under its headings."""
+    return " › ".join(dict.fromkeys(part for part in (hit.passage.title, *hit.passage.section_path) if part))
+
+
+def _evidence(hit: SearchHit) -> Evidence:
+    return Evidence(
+        passage=EvidencePassage(hit.passage.text, _heading(hit)),
+        cosine=hit.vector_score,
+        keyword_score=hit.keyword_score,
+        vector_rank=hit.vector_rank,
+        keyword_rank=hit.keyword_rank,
+        graph_rank=hit.graph_rank,
+    )
+
+
+def _with_times(answer: Answer, result: SearchResult, elapsed: float) -> Answer:
+    metadata: dict[str, Json] = {
+        "latency_ms": round(elapsed, 2),
+        "timings_ms": {stage: round(ms, 2) for stage, ms in result.timings_ms.items()},
+        "vector_result_count": result.counts.get("vector", 0),
+        "keyword_result_count": result.counts.get("keyword", 0),
+        "graph_result_count": result.counts.get("graph", 0),
+        "citation_count": len(answer.citations),
+        "total_tokens": sum(hit.passage.token_count for hit in result.hits),
+        "warnings": list(result.warnings),
+    }
+    return replace(answer, metadata=metadata)
+
+
+def _stream_metadata(answer: Answer) -> dict[str, Json]:
+    return {
+        "query_id": answer.query_id,
+        "confidence": answer.confidence,
+        "evidence_probability": answer.evidence_probability,
+        "short_answer": answer.short_answer,
+        **answer.metadata,
+    }

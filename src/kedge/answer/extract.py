@@ -1,0 +1,139 @@
+"""An answer without a language model: one to three verbatim sentences, each with its exact place in the evidence.
+
+The first sentence is the best single answer. More follow only when they bring what is still missing: a part of the
+question that is not yet covered (comparisons), or the passage that a quoted sentence leads to (bridges).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kedge.text.analyze import terms
+from kedge.text.evidence import Passage, Sentence
+from kedge.text.question import AnswerKind, Question
+
+MAX_SENTENCES = 3
+TYPE_BONUS = 0.1
+"""What offering an answer of the right kind is worth beside coverage and cosine."""
+BRIDGE_BONUS = 0.25
+"""What coming from a passage is worth whose title a quoted sentence mentions."""
+MIN_GAIN = 0.15
+"""Least new share of the question, or bridge, for which another sentence is quoted."""
+CLOSE = 0.9
+"""A sentence that scores at least this share of the first is quoted too."""
+_REDUNDANT = 0.6
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A verbatim sentence: `passages[passage].text[start:end]`."""
+
+    passage: int
+    """Index of the passage in the evidence."""
+    start: int
+    """Offset of the first character in the passage's text."""
+    end: int
+    """Offset behind the last character."""
+    text: str
+    """The sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShortAnswer:
+    """The name, date, number or complexity inside the first quote."""
+
+    kind: AnswerKind
+    """What it is."""
+    start: int
+    """Offset of its first character in the passage's text."""
+    end: int
+    """Offset behind its last character."""
+    text: str
+    """The span itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedAnswer:
+    """What the evidence says, in its own words."""
+
+    quotes: tuple[Quote, ...]
+    """One to three sentences, the best first, the others in reading order."""
+    short: ShortAnswer | None
+    """The answer in a few words, inside the first quote, when the question asks for one."""
+
+    @property
+    def text(self) -> str:
+        """The quotes as running text."""
+        return " ".join(quote.text for quote in self.quotes)
+
+
+def extract_answer(
+    question: Question, passages: Sequence[Passage], ranked: Sequence[Sentence], *, limit: int = MAX_SENTENCES
+) -> ExtractedAnswer | None:
+    """Quote the sentences of `ranked` (from `kedge.text.evidence.rank_sentences`) that answer; None without any."""
+    if not ranked:
+        return None
+    first = max(ranked, key=lambda sentence: (_worth(sentence), -sentence.passage, -sentence.start))
+    chosen = [first]
+    titles = [frozenset(terms(passage.title)) for passage in passages]
+    while len(chosen) < limit:
+        following = _next(question, ranked, chosen, titles)
+        if following is None:
+            break
+        chosen.append(following)
+    rest = sorted(
+        chosen[1:], key=lambda sentence: (sentence.passage != first.passage, sentence.passage, sentence.start)
+    )
+    quotes = tuple(Quote(s.passage, s.start, s.end, s.text) for s in (first, *rest))
+    return ExtractedAnswer(quotes, _short(question, first))
+
+
+def _worth(sentence: Sentence) -> float:
+    return sentence.score + TYPE_BONUS * bool(sentence.answers)
+
+
+def _next(
+    question: Question, ranked: Sequence[Sentence], chosen: Sequence[Sentence], titles: Sequence[frozenset[str]]
+) -> Sentence | None:
+    """The sentence that adds most to `chosen`, or None when nothing adds enough."""
+    covered = frozenset().union(*(sentence.matched for sentence in chosen))
+    said = {term for sentence in chosen for term in sentence.terms}
+    visited = {sentence.passage for sentence in chosen}
+    best: tuple[float, Sentence] | None = None
+    for sentence in ranked:
+        if sentence in chosen or any(_repeats(sentence, other) for other in chosen):
+            continue
+        gain = question.coverage(covered | sentence.matched) - question.coverage(covered)
+        title = titles[sentence.passage]
+        if sentence.passage not in visited and title and title <= said:
+            gain += BRIDGE_BONUS
+        if gain < MIN_GAIN and _worth(sentence) < CLOSE * _worth(chosen[0]):
+            continue
+        value = gain + _worth(sentence)
+        if best is None or value > best[0]:
+            best = (value, sentence)
+    return best[1] if best else None
+
+
+def _repeats(sentence: Sentence, other: Sentence) -> bool:
+    left, right = set(sentence.terms), set(other.terms)
+    return left == right or len(left & right) > _REDUNDANT * min(len(left), len(right))
+
+
+def _short(question: Question, sentence: Sentence) -> ShortAnswer | None:
+    """The span of the right kind nearest to the question's own words in the sentence."""
+    if not sentence.answers:
+        return None
+    asked = [
+        match.start() for match in _WORD.finditer(sentence.text) if sentence.matched.intersection(terms(match.group()))
+    ]
+
+    def distance(span: tuple[int, int]) -> float:
+        return sum(sorted(abs(place - (span[0] + span[1]) / 2) for place in asked)[:3])
+
+    start, end = min(sentence.answers, key=distance)
+    offset = sentence.start
+    return ShortAnswer(question.kind, offset + start, offset + end, sentence.text[start:end])

@@ -1,0 +1,158 @@
+"""What all commands share: global options, output, errors and exit codes.
+
+A command is a function whose first argument is a `Session`; `command(app)` adds `--home`, `--json` and `--config` to
+it, so that they work before and after the verb, and turns errors into messages and exit codes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import json
+import logging
+import sys
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Concatenate, ParamSpec, TextIO, TypeVar
+
+import typer
+from rich.console import Console
+
+from kedge.config import Settings, load_settings
+from kedge.engine import Engine
+from kedge.errors import KedgeError, UsageError
+from kedge.types import DEFAULT_TENANT, Json, Scope
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+FAILED = 1
+WRONG_USAGE = 2
+PIPE_WIDTH = 500
+INTERRUPTED = "interrupted; run the same command again to continue"
+
+HomeOption = Annotated[Path | None, typer.Option("--home", help="Folder that holds everything (KEDGE_HOME).")]
+JsonOption = Annotated[bool, typer.Option("--json", help="One JSON value on stdout; notes go to stderr.")]
+ConfigOption = Annotated[Path | None, typer.Option("--config", help="TOML file with settings (KEDGE_CONFIG).")]
+CollectionOption = Annotated[str | None, typer.Option("--collection", "-c", help="Collection to use.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Globals:
+    """The global options as given at one place of the command line."""
+
+    home: Path | None = None
+    json: bool = False
+    config: Path | None = None
+
+    def over(self, other: Globals) -> Globals:
+        """These, completed by those given earlier."""
+        return Globals(self.home or other.home, self.json or other.json, self.config or other.config)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One run of a command: its global options and where it writes."""
+
+    options: Globals
+    out: Console = field(default_factory=lambda: _console(sys.stdout))
+    notes: Console = field(default_factory=lambda: _console(sys.stderr))
+
+    @property
+    def json(self) -> bool:
+        return self.options.json
+
+    def settings(self, **overrides: object) -> Settings:
+        """Settings from all places; overrides of None do not count."""
+        settings = load_settings(self.options.config, None, home=self.options.home, **overrides)
+        logging.basicConfig(level=settings.log_level.upper(), stream=sys.stderr, format="%(levelname)s %(message)s")
+        return settings
+
+    def emit(self, value: Json) -> None:
+        """Print one JSON value on stdout."""
+        sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+        sys.stdout.flush()
+
+    def note(self, text: str) -> None:
+        """Say something that is not the result, on stderr."""
+        self.notes.print(text, markup=False)
+
+    def with_engine(self, settings: Settings, work: Callable[[Engine], Coroutine[Any, Any, T]]) -> T:
+        """Open the engine, do the work, close it."""
+
+        async def opened() -> T:
+            async with Engine.open(settings) as engine:
+                return await work(engine)
+
+        return asyncio.run(opened())
+
+
+def scope(settings: Settings, collection: str | None) -> Scope:
+    """The scope of the local user."""
+    return Scope(DEFAULT_TENANT, collection or settings.collection)
+
+
+def command(
+    app: typer.Typer, name: str | None = None
+) -> Callable[[Callable[Concatenate[Session, P], None]], Callable[Concatenate[Session, P], None]]:
+    """Register a function as a command with the global options. The function itself stays as it is."""
+
+    def register(function: Callable[Concatenate[Session, P], None]) -> Callable[Concatenate[Session, P], None]:
+        app.command(name)(_with_globals(function))
+        return function
+
+    return register
+
+
+def _with_globals(function: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
+    own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
+    shared = list(inspect.signature(_shared, eval_str=True).parameters.values())
+
+    @functools.wraps(function)
+    def run(*args: Any, ctx: typer.Context, home: Path | None, json_: bool, config: Path | None, **values: Any) -> None:
+        options = Globals(home, json_, config).over(ctx.ensure_object(Globals))
+        with_errors(Session(options), lambda session: function(session, *args, **values))
+
+    parameters = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in (*own, *shared)]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def _shared(
+    ctx: typer.Context, home: HomeOption = None, json_: JsonOption = False, config: ConfigOption = None
+) -> None:
+    """The parameters that every command has."""
+
+
+def with_errors(session: Session, work: Callable[[Session], None]) -> None:
+    """Do the work; say what went wrong and exit with the right code."""
+    try:
+        work(session)
+    except KedgeError as error:
+        show_error(session, error)
+        raise typer.Exit(WRONG_USAGE if isinstance(error, UsageError) else FAILED) from error
+    except KeyboardInterrupt as interrupt:
+        session.note(INTERRUPTED)
+        raise typer.Exit(130) from interrupt
+
+
+def show_error(session: Session, error: KedgeError) -> None:
+    """The error as text on stderr, or as the one error JSON on stdout."""
+    if session.json:
+        session.emit(error.as_json())
+        return
+    session.notes.print(f"[bold red]error:[/] {_escape(error.message)}", soft_wrap=True)
+    if error.hint:
+        session.notes.print(f"[bold]hint:[/]  {_escape(error.hint)}", soft_wrap=True)
+
+
+def _console(stream: TextIO) -> Console:
+    """Fits the terminal; pipes and files get long lines that nothing breaks."""
+    return Console(file=stream, highlight=False, width=None if stream.isatty() else PIPE_WIDTH)
+
+
+def _escape(text: str) -> str:
+    return text.replace("[", r"\[")

@@ -1,0 +1,96 @@
+"""`kedge ingest`: take documents in, with a progress bar."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from kedge.cli.common import FAILED, CollectionOption, Session, command, scope
+from kedge.cli.progress import ingest_progress
+from kedge.errors import UsageError
+from kedge.shapes import job_json
+from kedge.types import Format, IngestMode, IngestRequest, Job, JobStatus
+
+SHOWN_FAULTS = 20
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    command(app, "ingest")(ingest)
+
+
+def ingest(
+    session: Session,
+    *,
+    sources: Annotated[list[str], typer.Argument(metavar="PATH…", help="Files, folders, globs, URLs, JSONL corpora.")],
+    collection: CollectionOption = None,
+    kind: Annotated[str, typer.Option(help="Kind of knowledge.")] = "documents",
+    mode: Annotated[
+        IngestMode, typer.Option(help="incremental skips the unchanged; full takes all; recreate empties first.")
+    ] = IngestMode.INCREMENTAL,
+    topic: Annotated[str | None, typer.Option(help="Topic tag of every passage.")] = None,
+    title: Annotated[str | None, typer.Option(help="Title, instead of the detected one (single source).")] = None,
+    format_: Annotated[Format | None, typer.Option("--format", help="Format, instead of the detected one.")] = None,
+    metadata: Annotated[list[str] | None, typer.Option("--meta", help="key=value kept with every document.")] = None,
+) -> None:
+    """Take documents in. Unchanged files are skipped; an interrupted run goes on where it stopped."""
+    settings = session.settings()
+    request = IngestRequest(
+        scope=scope(settings, collection),
+        sources=tuple(sources),
+        kind=kind,
+        mode=mode,
+        topic=topic,
+        title=title,
+        format=format_,
+        metadata=dict(_pair(item) for item in metadata or []),
+    )
+    with ingest_progress(session) as on_progress:
+        job = session.with_engine(settings, lambda engine: engine.ingest(request, on_progress))
+    report(session, job)
+    if failed(job):
+        raise typer.Exit(FAILED)
+
+
+def failed(job: Job) -> bool:
+    """Nothing could be taken in. Single faults among many files are reported, and the run counts as done."""
+    nothing = job.files_processed + job.files_skipped + job.files_deleted == 0
+    return job.status is JobStatus.FAILED or (job.files_failed > 0 and nothing)
+
+
+def report(session: Session, job: Job) -> None:
+    """Say what the job did."""
+    if session.json:
+        session.emit(job_json(job))
+        return
+    if job.error_message:
+        session.note(f"failed: {job.error_message}")
+    session.out.print(f"[bold]{escape(job.scope.collection)}[/]: {_summary(job)}")
+    for error in job.errors[:SHOWN_FAULTS]:
+        session.note(f"not taken in: {error.url}: {error.message} {error.hint}".rstrip())
+    if len(job.errors) > SHOWN_FAULTS:
+        session.note(f"… and {len(job.errors) - SHOWN_FAULTS} more: kedge job show {job.id}")
+    for warning in job.warnings[:SHOWN_FAULTS]:
+        session.note(f"note: {warning}")
+
+
+def _summary(job: Job) -> str:
+    parts = [f"{job.files_processed} documents taken in ({job.passages_created} passages)"]
+    if job.files_skipped:
+        parts.append(f"{job.files_skipped} unchanged")
+    if job.files_deleted:
+        parts.append(f"{job.files_deleted} gone")
+    if job.files_failed:
+        parts.append(f"{job.files_failed} could not be read")
+    if job.started_at and job.completed_at:
+        parts.append(f"{(job.completed_at - job.started_at).total_seconds():.1f} s")
+    return ", ".join(parts)
+
+
+def _pair(item: str) -> tuple[str, str]:
+    key, found, value = item.partition("=")
+    if not found or not key.strip():
+        raise UsageError(f"--meta {item!r} cannot be read.", hint="Write --meta key=value.")
+    return key.strip(), value.strip()

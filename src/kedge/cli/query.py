@@ -1,0 +1,92 @@
+"""`kedge search` and `kedge ask`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kedge.cli.common import CollectionOption, Session, command, scope
+from kedge.cli.render import show_answer, show_results
+from kedge.config import Settings
+from kedge.shapes import answer_json, search_json
+from kedge.stores.filters import parse_terms
+from kedge.types import Query
+
+TopKOption = Annotated[int, typer.Option("--top-k", "-k", help="How many passages, 1–20.")]
+NoGraphOption = Annotated[bool, typer.Option("--no-graph", help="Leave the graph channel out.")]
+FilterOption = Annotated[
+    list[str] | None,
+    typer.Option("--filter", "-f", help="key=value, key!=value, key>=3, key=a,b; several must all hold."),
+]
+TopicOption = Annotated[str | None, typer.Option("--topic", help="Only passages with this topic tag.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verbs."""
+    command(app, "search")(search)
+    command(app, "ask")(ask)
+
+
+def search(
+    session: Session,
+    *,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for.")],
+    collection: CollectionOption = None,
+    top_k: TopKOption = 5,
+    no_graph: NoGraphOption = False,
+    filters: FilterOption = None,
+    topic: TopicOption = None,
+) -> None:
+    """Find passages by meaning, by words and through the graph, best first."""
+    settings = session.settings()
+    wanted = _query(
+        settings, query, collection=collection, top_k=top_k, no_graph=no_graph, filters=filters, topic=topic
+    )
+    result = session.with_engine(settings, lambda engine: engine.search(wanted))
+    if session.json:
+        session.emit(search_json(result))
+    else:
+        show_results(session, result)
+
+
+def ask(
+    session: Session,
+    *,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.")],
+    collection: CollectionOption = None,
+    top_k: TopKOption = 5,
+    no_graph: NoGraphOption = False,
+    filters: FilterOption = None,
+    topic: TopicOption = None,
+) -> None:
+    """Answer a question with citations, or say that there is not enough evidence."""
+    settings = session.settings()
+    wanted = _query(
+        settings, question, collection=collection, top_k=top_k, no_graph=no_graph, filters=filters, topic=topic
+    )
+    answer = session.with_engine(settings, lambda engine: engine.ask(wanted))
+    if session.json:
+        session.emit(answer_json(answer))
+    else:
+        show_answer(session, answer)
+
+
+def _query(
+    settings: Settings,
+    text: str,
+    *,
+    collection: str | None,
+    top_k: int,
+    no_graph: bool,
+    filters: list[str] | None,
+    topic: str | None,
+) -> Query:
+    return Query(
+        text=text,
+        scope=scope(settings, collection),
+        top_k=top_k,
+        include_graph=not no_graph,
+        topic_filter=topic,
+        where=parse_terms(filters or []),
+    )

@@ -1,0 +1,119 @@
+"""How answers and search results look in a terminal. Plain text when stdout is none."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+
+from rich.padding import Padding
+from rich.text import Text
+
+from kedge.cli.common import Session
+from kedge.shapes import excerpt
+from kedge.types import Answer, Citation, Passage, SearchHit, SearchResult
+
+COLOURS = {"high": "green", "medium": "yellow", "low": "red", "insufficient": "red"}
+_SHORT_WORDS = 3
+_MARK = re.compile(r"\[\d+\]")
+_WORD = re.compile(r"\w+")
+
+
+def show_answer(session: Session, answer: Answer) -> None:
+    """The answer with its marks, then its sources; or the refusal with what was found nearest."""
+    text = Text(answer.answer)
+    text.highlight_regex(_MARK, "bold cyan")
+    session.out.print(text)
+    session.out.print(_verdict(answer))
+    if answer.refused:
+        _show_nearest(session, answer.hits[:3])
+        return
+    for _, group in groupby(answer.citations, key=lambda citation: citation.id):
+        _show_source(session, list(group))
+
+
+def _verdict(answer: Answer) -> Text:
+    text = Text("\nconfidence: ", style="dim")
+    text.append(answer.confidence, style=COLOURS[answer.confidence])
+    text.append(f"   evidence probability: {answer.evidence_probability:.2f}", style="dim")
+    return text
+
+
+def _show_source(session: Session, citations: list[Citation]) -> None:
+    first = citations[0]
+    head = Text.assemble("\n", (first.id, "bold cyan"), " ", (first.title, "bold"), _place(first))
+    session.out.print(head)
+    session.out.print(Padding.indent(Text(first.url, style="dim"), 4))
+    for citation in citations:
+        session.out.print(Padding.indent(Text(f"“{excerpt(citation.snippet)}”", style="italic"), 4))
+
+
+def _show_nearest(session: Session, hits: tuple[SearchHit, ...]) -> None:
+    if not hits:
+        session.out.print("Nothing near was found.")
+        return
+    session.out.print("\nNearest, but not enough to answer:")
+    for hit in hits:
+        head = Text.assemble("  - ", (hit.passage.title, "bold"), _place(hit.passage), (f"  {hit.score:.2f}", "dim"))
+        session.out.print(head)
+        session.out.print(Padding.indent(Text(excerpt(hit.passage.text, 160), style="dim"), 4))
+
+
+def show_results(session: Session, result: SearchResult) -> None:
+    """Ranked results with the channels that found them and an excerpt."""
+    if not result.hits:
+        session.out.print("Nothing found.")
+    words = query_words(result.query)
+    for hit in result.hits:
+        session.out.print(_result_head(hit))
+        session.out.print(Padding.indent(highlighted(around(hit.passage.text, words), words), 4), "")
+    for warning in result.warnings:
+        session.note(f"note: {warning}")
+    total = result.timings_ms.get("total")
+    if total is not None:
+        session.note(f"results: {len(result.hits)}, in {total:.0f} ms")
+
+
+def _result_head(hit: SearchHit) -> Text:
+    ranks = {"vector": hit.vector_rank, "keyword": hit.keyword_rank, "graph": hit.graph_rank}
+    channels = " ".join(f"{name}#{rank}" for name, rank in ranks.items() if rank is not None)
+    return Text.assemble(
+        (f"{hit.rank:>2}. ", "bold"),
+        (hit.passage.title, "bold"),
+        _place(hit.passage),
+        (f"  {hit.score:.3f}", "green"),
+        (f"  {channels}", "dim"),
+    )
+
+
+def _place(at: Passage | Citation) -> Text:
+    """Section and page, behind the title."""
+    section = [part for part in at.section_path if part != at.title]
+    text = " › ".join(["", *section])
+    if at.page is not None:
+        text += f" (page {at.page})"
+    return Text(text, style="default")
+
+
+def query_words(query: str) -> list[str]:
+    """The words of a query that are worth highlighting."""
+    return [word for word in dict.fromkeys(_WORD.findall(query.casefold())) if len(word) > _SHORT_WORDS]
+
+
+def around(text: str, words: list[str], limit: int = 280) -> str:
+    """The stretch of a text, on one line, that begins shortly before the first query word."""
+    line = " ".join(text.split())
+    places = [match.start() for word in words if (match := re.search(re.escape(word), line, re.IGNORECASE))]
+    begin = max(0, min(places, default=0) - limit // 4)
+    if begin == 0 or len(line) <= limit:
+        return excerpt(line, limit)
+    begin = line.find(" ", begin) + 1
+    return "… " + excerpt(line[begin:], limit)
+
+
+def highlighted(text: str, words: list[str]) -> Text:
+    """The text with the words, and what begins with them, set bold."""
+    shown = Text(text)
+    if words:
+        pattern = "|".join(rf"\b{re.escape(word)}\w*" for word in words)
+        shown.highlight_regex(re.compile(pattern, re.IGNORECASE), "bold yellow")
+    return shown

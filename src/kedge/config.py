@@ -1,0 +1,92 @@
+"""Settings: read here and nowhere else. Order: arguments, environment (`KEDGE_…`), config file, defaults."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from kedge.errors import ConfigError
+from kedge.types import Json
+
+PREFIX = "KEDGE_"
+
+
+class Settings(BaseModel):
+    """Everything that can be set. Each field is also `KEDGE_<NAME>` in the environment and a key of the TOML file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    home: Path = Field(Path(".kedge"), description="Folder that holds everything Kedge stores.")
+    collection: str = Field("default", description="Collection used when none is named.")
+    catalog_url: str = Field("", description="Catalog and graph database; empty: SQLite file in the home.")
+    vector_url: str = Field("", description="Vector store; empty: Qdrant Edge in the home.")
+    graph_url: str = Field("", description="Graph store; empty: in the catalog's database.")
+    embedder: str = Field("minilm", description="Embedding model for new collections.")
+    embed_cache: Path | None = Field(None, description="SQLite file that remembers embeddings by text.")
+    reranker: str = Field("default", description="Reranker: `default`, `none`, or a name.")
+    llm: str = Field("extractive", description="What writes answers: `extractive` (verbatim sentences) or a model.")
+    threads: int = Field(0, ge=0, le=256, description="Threads for the embedding model; 0: all cores.")
+    fusion: Literal["default", "rrf"] = Field("default", description="How channels are combined.")
+    threshold: float = Field(0.6, ge=0, le=1, description="Least evidence probability for an answer.")
+    candidates: int = Field(60, ge=10, le=1000, description="Hits taken from each channel before fusion.")
+    chunk_tokens: int = Field(0, ge=0, le=2000, description="Target tokens per passage; 0: by the embedder's window.")
+    max_source_bytes: int = Field(1 << 30, ge=1, description="Largest source that is taken in.")
+    allow_private_urls: bool = Field(False, description="Let URLs lead to private and loopback addresses.")
+    url_timeout: float = Field(30.0, gt=0, description="Seconds for one download.")
+    host: str = Field("127.0.0.1", description="Address the server binds to.")
+    port: int = Field(8000, ge=0, le=65535, description="Port the server binds to.")
+    max_upload_bytes: int = Field(256 << 20, ge=1, description="Largest upload.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("warning", description="Least level logged.")
+
+
+def load_settings(
+    config_file: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+    **overrides: object,
+) -> Settings:
+    """Gather settings from all places and name every fault at once."""
+    environ = os.environ if environ is None else environ
+    values: dict[str, object] = {}
+    values.update(_from_file(config_file or _named_file(environ)))
+    values.update(_from_environment(environ))
+    values.update({name: value for name, value in overrides.items() if value is not None})
+    try:
+        return Settings(**values)  # type: ignore[arg-type]
+    except ValidationError as error:
+        faults = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()]
+        details: dict[str, Json] = {"faults": list(faults)}
+        raise ConfigError(
+            "The settings cannot be used: " + "; ".join(faults) + ".",
+            hint="docs/reference/settings.md lists every setting with its range.",
+            details=details,
+        ) from error
+
+
+def _named_file(environ: Mapping[str, str]) -> Path | None:
+    name = environ.get(f"{PREFIX}CONFIG")
+    return Path(name) if name else None
+
+
+def _from_file(path: Path | None) -> dict[str, object]:
+    if path is None:
+        return {}
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise ConfigError(f"The config file {path} cannot be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"The config file {path} is not valid TOML: {error}.") from error
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for name in Settings.model_fields:
+        value = environ.get(f"{PREFIX}{name.upper()}")
+        if value is not None and value != "":
+            found[name] = value
+    return found

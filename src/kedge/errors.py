@@ -1,0 +1,214 @@
+"""All errors of Kedge: one tree, each with a code, an HTTP status and a hint that says what to do.
+
+KedgeError
+├── UsageError 400             invalid_request      the caller asked for something that cannot be
+│   ├── QueryError 400         invalid_query        empty or too long a question, top_k out of range
+│   ├── FilterError 400        invalid_filter       a filter that cannot be read
+│   └── ConfigError 400        invalid_config       settings that cannot work; names every fault at once
+├── NotFoundError 404          not_found            no such document, job, collection, query
+├── SourceFault 422            bad_source           a source that cannot be read, by kind of fault:
+│   ├── EmptySourceError       empty_source
+│   ├── BinarySourceError      not_text
+│   ├── EncodingError          bad_encoding
+│   ├── NoTextLayerError       no_text_layer
+│   ├── EncryptedError         encrypted
+│   ├── UnreadableError        unreadable           permission, vanished file, broken PDF
+│   ├── UnsupportedFormatError unsupported_format
+│   ├── SourceTooLargeError    too_large
+│   └── ForbiddenAddressError  forbidden_address    a URL that leads to a private address
+├── ConflictError 409          conflict
+│   ├── HomeBusyError          home_busy            another process uses this home
+│   ├── DimensionMismatchError dimension_mismatch
+│   └── EmbedderMismatchError  embedder_mismatch
+├── ModelError 502             model_failed         an embedder, reranker or language model failed
+├── StoreError 503             store_failed         a store cannot be reached or refused the work
+│   └── DiskFullError 507      disk_full
+└── MissingExtraError 501      missing_extra        an optional driver is not installed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from kedge.types import Json
+
+
+class KedgeError(Exception):
+    """Base of all. `message` says what happened, `hint` what to do, `details` holds the facts."""
+
+    code: ClassVar[str] = "error"
+    status: ClassVar[int] = 500
+
+    def __init__(self, message: str, *, hint: str = "", details: Mapping[str, Json] | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.details: dict[str, Json] = dict(details or {})
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}".strip()
+
+    def as_json(self) -> dict[str, Json]:
+        """The one error shape of the HTTP API and of `--json`."""
+        return {"error": {"code": self.code, "message": self.message, "hint": self.hint, "details": self.details}}
+
+
+class UsageError(KedgeError):
+    """The request itself cannot be carried out."""
+
+    code = "invalid_request"
+    status = 400
+
+
+class QueryError(UsageError):
+    """The question is empty, too long, or its limits are out of range."""
+
+    code = "invalid_query"
+
+
+class FilterError(UsageError):
+    """A filter that cannot be read or names an impossible value."""
+
+    code = "invalid_filter"
+
+
+class ConfigError(UsageError):
+    """Settings that cannot work."""
+
+    code = "invalid_config"
+
+
+class NotFoundError(KedgeError):
+    """The named thing is not there (or belongs to another tenant, which looks the same)."""
+
+    code = "not_found"
+    status = 404
+
+
+class SourceFault(KedgeError):
+    """A source cannot be taken in. The job goes on with the others and reports this one."""
+
+    code = "bad_source"
+    status = 422
+
+
+class EmptySourceError(SourceFault):
+    """No text in it."""
+
+    code = "empty_source"
+
+
+class BinarySourceError(SourceFault):
+    """Bytes that are no text, whatever the name says."""
+
+    code = "not_text"
+
+
+class EncodingError(SourceFault):
+    """Text whose encoding could not be told, or not the one that was named."""
+
+    code = "bad_encoding"
+
+
+class NoTextLayerError(SourceFault):
+    """A PDF of pictures."""
+
+    code = "no_text_layer"
+
+
+class EncryptedError(SourceFault):
+    """A PDF that wants a password."""
+
+    code = "encrypted"
+
+
+class UnreadableError(SourceFault):
+    """Missing, forbidden or damaged."""
+
+    code = "unreadable"
+
+
+class UnsupportedFormatError(SourceFault):
+    """No parser for this format."""
+
+    code = "unsupported_format"
+
+
+class SourceTooLargeError(SourceFault):
+    """Larger than the limit in the settings."""
+
+    code = "too_large"
+
+
+class ForbiddenAddressError(SourceFault):
+    """A URL that is not public http(s)."""
+
+    code = "forbidden_address"
+
+
+class ConflictError(KedgeError):
+    """The request clashes with what is there."""
+
+    code = "conflict"
+    status = 409
+
+
+class HomeBusyError(ConflictError):
+    """Another process holds this home."""
+
+    code = "home_busy"
+
+
+class DimensionMismatchError(ConflictError):
+    """A vector has another length than its collection."""
+
+    code = "dimension_mismatch"
+
+    def __init__(self, *, found: int, expected: int, collection: str) -> None:
+        super().__init__(
+            f"The vector has {found} dimensions, but collection {collection!r} holds vectors of {expected}.",
+            hint=f"Use the embedder the collection was built with, or run `kedge collection reindex {collection}`.",
+            details={"found": found, "expected": expected, "collection": collection},
+        )
+
+
+class EmbedderMismatchError(ConflictError):
+    """A collection is opened with another model than it was built with."""
+
+    code = "embedder_mismatch"
+
+
+class ModelError(KedgeError):
+    """A model failed or gave something that cannot be used."""
+
+    code = "model_failed"
+    status = 502
+
+
+class StoreError(KedgeError):
+    """A store failed."""
+
+    code = "store_failed"
+    status = 503
+
+
+class DiskFullError(StoreError):
+    """No space left; what was stored before is intact."""
+
+    code = "disk_full"
+    status = 507
+
+
+class MissingExtraError(KedgeError):
+    """An optional driver is not installed."""
+
+    code = "missing_extra"
+    status = 501
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(
+            f"{what} needs a driver that is not installed.",
+            hint=f"Install it with: pip install 'kedge[{extra}]'",
+            details={"extra": extra},
+        )

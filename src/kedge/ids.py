@@ -1,0 +1,51 @@
+"""Ids made by the application, equal in all stores (D-18)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Mapping
+
+from kedge.types import Json, Scope
+
+NAMESPACE = uuid.UUID("5b0a3a3e-7f0b-5f1e-9d5c-6b656467652e")
+
+
+def new_id() -> str:
+    """A random id, for things that have no content of their own: jobs, queries, sessions."""
+    return str(uuid.uuid4())
+
+
+def sha256(data: bytes | str) -> str:
+    """Hex digest."""
+    return hashlib.sha256(data.encode() if isinstance(data, str) else data).hexdigest()
+
+
+def stable_json(value: Mapping[str, Json]) -> str:
+    """JSON with sorted keys, equal for equal content."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+
+
+def document_id(scope: Scope, url: str) -> str:
+    """The same source in the same collection is the same document."""
+    return _uuid5("document", scope.tenant, scope.collection, url)
+
+
+def version_id(document: str, file_hash: str) -> str:
+    """The same content is the same version, so an interrupted ingest finds its own traces."""
+    return _uuid5("version", document, file_hash)
+
+
+def passage_id(document: str, content_hash: str, occurrence: int) -> str:
+    """Equal content keeps its id across versions of a document; a repeated text is told apart by its occurrence."""
+    return _uuid5("passage", document, content_hash, str(occurrence))
+
+
+def concept_id(scope: Scope, key: str) -> str:
+    """A concept is its key within a collection."""
+    return _uuid5("concept", scope.tenant, scope.collection, key)
+
+
+def _uuid5(*parts: str) -> str:
+    return str(uuid.uuid5(NAMESPACE, "\x1f".join(parts)))

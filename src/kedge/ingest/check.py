@@ -1,0 +1,169 @@
+"""`kedge check`: compares the indexes with the catalog, which is the truth, and repairs what differs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+
+from kedge.ingest.extract import extract
+from kedge.ingest.parts import Stores
+from kedge.ingest.remove import sweep
+from kedge.ingest.titles import TitleIndex
+from kedge.models.base import Embedder
+from kedge.stores.base import IndexSpec, Point
+from kedge.types import Collection, Document, Passage, Scope
+
+BATCH = 256
+SHOWN_IDS = 20
+
+EmbedderOf = Callable[[Collection], Awaitable[Embedder]]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One kind of difference in one collection."""
+
+    kind: str
+    """integrity, missing_vectors, orphaned_vectors, missing_graph, orphaned_graph, unswept or unfinished."""
+    collection: str
+    tenant: str
+    count: int
+    detail: str
+    ids: tuple[str, ...] = ()
+    """The first few, to look at."""
+    repaired: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What was found, and what was done about it."""
+
+    problems: tuple[Problem, ...] = ()
+    collections: int = 0
+    passages: int = 0
+    repaired: int = 0
+    """Number of passages put right."""
+
+    @property
+    def ok(self) -> bool:
+        return all(problem.repaired for problem in self.problems)
+
+
+@dataclass(slots=True)
+class _Differences:
+    live: dict[str, Passage] = field(default_factory=dict)
+    missing_vectors: list[str] = field(default_factory=list)
+    orphaned_vectors: list[str] = field(default_factory=list)
+    missing_graph: list[str] = field(default_factory=list)
+    orphaned_graph: list[str] = field(default_factory=list)
+
+
+class Checker:
+    """Checks every collection of every tenant that the catalog knows."""
+
+    def __init__(self, stores: Stores, embedder_of: EmbedderOf) -> None:
+        self._stores = stores
+        self._embedder_of = embedder_of
+
+    async def run(self, collections: Sequence[Collection], *, repair: bool) -> CheckReport:
+        """Look, and with `repair` put right: sweep the dead, delete orphans, rebuild what is missing."""
+        problems = [
+            Problem("integrity", "", "", 1, fault, repaired=False) for fault in await self._stores.catalog.integrity()
+        ]
+        problems += await self._unswept(repair=repair)
+        passages = repaired = 0
+        for collection in collections:
+            differences = await self._compare(collection)
+            passages += len(differences.live)
+            found = _problems(collection, differences, repaired=repair)
+            if repair and found:
+                await self._repair(collection, differences)
+                repaired += sum(problem.count for problem in found)
+            problems += found
+        return CheckReport(tuple(problems), len(collections), passages, repaired)
+
+    async def _unswept(self, *, repair: bool) -> list[Problem]:
+        dead = await self._stores.catalog.passages.dead(1000)
+        if not dead:
+            return []
+        if repair:
+            await sweep(self._stores)
+        scope = dead[0].scope
+        detail = "Dead versions whose passages still take up space in the indexes; no reader sees them."
+        ids = tuple(item.version_id for item in dead[:SHOWN_IDS])
+        return [Problem("unswept", scope.collection, scope.tenant, len(dead), detail, ids, repaired=repair)]
+
+    async def _compare(self, collection: Collection) -> _Differences:
+        scope = collection.scope
+        found = _Differences()
+        async for batch in self._stores.catalog.passages.scan(scope):
+            found.live.update((passage.id, passage) for passage in batch)
+        staged = await self._staged(scope)
+        await self._stores.vectors.create(IndexSpec(collection.index_name, collection.dimension))
+        in_vectors = await _all(self._stores.vectors.ids(collection.index_name, scope.tenant))
+        in_graph = await _all(self._stores.graph.passage_ids(scope))
+        found.missing_vectors = sorted(found.live.keys() - in_vectors)
+        found.orphaned_vectors = sorted(in_vectors - found.live.keys() - staged)
+        found.missing_graph = sorted(found.live.keys() - in_graph)
+        found.orphaned_graph = sorted(in_graph - found.live.keys() - staged)
+        return found
+
+    async def _staged(self, scope: Scope) -> set[str]:
+        """Passages of versions that are being built right now are not orphans."""
+        return set(await self._stores.catalog.passages.staged(scope))
+
+    async def _repair(self, collection: Collection, found: _Differences) -> None:
+        scope = collection.scope
+        await self._stores.vectors.delete(collection.index_name, scope.tenant, found.orphaned_vectors)
+        await self._stores.graph.remove(scope, found.orphaned_graph, [])
+        await self._embed_again(collection, [found.live[key] for key in found.missing_vectors])
+        await self._extract_again(scope, [found.live[key] for key in found.missing_graph])
+
+    async def _embed_again(self, collection: Collection, passages: Sequence[Passage]) -> None:
+        if not passages:
+            return
+        embedder = await self._embedder_of(collection)
+        for start in range(0, len(passages), BATCH):
+            part = passages[start : start + BATCH]
+            vectors = await embedder.embed([passage.embed_text for passage in part])
+            points = [
+                Point(passage.id, vector, passage.embed_text, passage.payload())
+                for passage, vector in zip(part, vectors, strict=True)
+            ]
+            await self._stores.vectors.upsert(collection.index_name, collection.scope.tenant, points)
+            await self._stores.catalog.passages.mark_indexed([point.id for point in points], collection.index_name)
+
+    async def _extract_again(self, scope: Scope, passages: Sequence[Passage]) -> None:
+        if not passages:
+            return
+        titles = await TitleIndex.load(self._stores, scope)
+        documents: dict[str, Document] = {}
+        whole: list[Passage] = []
+        for key in dict.fromkeys(passage.document_id for passage in passages):
+            document = await self._stores.catalog.documents.get(scope.tenant, key)
+            if document is not None:
+                documents[key] = document
+                whole += await self._stores.catalog.passages.of_document(scope.tenant, key)
+        await self._stores.graph.write(scope, extract(documents, whole, titles.known))
+
+
+def _problems(collection: Collection, found: _Differences, *, repaired: bool) -> list[Problem]:
+    scope = collection.scope
+    parts = (
+        ("missing_vectors", found.missing_vectors, "Live passages without a vector: they cannot be found by meaning."),
+        ("orphaned_vectors", found.orphaned_vectors, "Vectors of passages that the catalog does not know as live."),
+        ("missing_graph", found.missing_graph, "Live passages that the graph does not hold."),
+        ("orphaned_graph", found.orphaned_graph, "Chunks in the graph that the catalog does not know as live."),
+    )
+    return [
+        Problem(kind, scope.collection, scope.tenant, len(ids), detail, tuple(ids[:SHOWN_IDS]), repaired=repaired)
+        for kind, ids, detail in parts
+        if ids
+    ]
+
+
+async def _all(batches: AsyncIterator[list[str]]) -> set[str]:
+    found: set[str] = set()
+    async for batch in batches:
+        found.update(batch)
+    return found

@@ -1,0 +1,59 @@
+"""Which parser a source wants: by name, by what the server said, by its first bytes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+
+from kedge.ingest.parse.decode import looks_like_text
+from kedge.types import Format
+
+JSONL_SUFFIX = ".jsonl"
+SUFFIXES: Mapping[str, Format] = {
+    ".md": Format.MARKDOWN,
+    ".markdown": Format.MARKDOWN,
+    ".txt": Format.TEXT,
+    ".text": Format.TEXT,
+    ".rst": Format.TEXT,
+    ".html": Format.HTML,
+    ".htm": Format.HTML,
+    ".pdf": Format.PDF,
+}
+_TYPES: Mapping[str, Format] = {
+    "text/html": Format.HTML,
+    "application/xhtml+xml": Format.HTML,
+    "application/pdf": Format.PDF,
+    "application/x-pdf": Format.PDF,
+    "text/markdown": Format.MARKDOWN,
+    "text/x-markdown": Format.MARKDOWN,
+}
+_HTML = re.compile(
+    rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def detect_format(name: str, head: bytes, content_type: str | None = None) -> Format | None:
+    """The format of a source, None when it is none that can be read. `head` is its first few thousand bytes.
+
+    A PDF is known by its bytes whatever its name; then a telling content type counts, then the suffix, then the look.
+    """
+    if b"%PDF-" in head[:1024]:
+        return Format.PDF
+    declared = (content_type or "").split(";")[0].strip().lower()
+    if declared in _TYPES:
+        return _TYPES[declared]
+    by_suffix = SUFFIXES.get(PurePosixPath(name).suffix.lower())
+    if by_suffix is not None:
+        return by_suffix
+    if _HTML.match(head):
+        return Format.HTML
+    return Format.TEXT if looks_like_text(head) else None
+
+
+def readable_name(name: str) -> str:
+    """A title of last resort from a file name: `suffix-tree_ukkonen.md` → `Suffix tree ukkonen`."""
+    stem = name if PurePosixPath(name).suffix.lower() not in SUFFIXES else PurePosixPath(name).stem
+    words = re.sub(r"[_\-\s]+", " ", stem).strip()
+    return words[:1].upper() + words[1:] if words else name

@@ -1,0 +1,180 @@
+"""Lines of pages to blocks: running heads dropped, paragraphs joined, headings and tables told apart."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from kedge.ingest.parse.pdf_page import Line
+from kedge.types import BlockKind
+
+_EDGE_LINES = 3
+_MARGIN = 0.12
+_PAGE_NUMBER = re.compile(
+    r"(?:page\s*)?[-–—|\s]*(?:\d{1,4}|[ivxlc]{1,6})(?:\s*(?:/|of)\s*\d{1,4})?[-–—|\s]*", re.IGNORECASE
+)
+_DIGITS = re.compile(r"\d+")
+_BULLET = re.compile(r"(?:[•●◦▪■‣∙·–*-]|\(?[a-z0-9]{1,3}[.)])\s+\S")
+_NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2})*|[A-Z](?:\.\d{1,2})+)\.?\s+[A-Z]\S*")
+_WORD_HYPHEN = re.compile(r"[^\W\d_]{2,}-$")
+_OPEN_END = re.compile(r"[^.!?:;”\"]$")
+_MIN_TABLE_ROWS = 3
+_HEADING_LENGTH = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A block before it has offsets."""
+
+    kind: BlockKind
+    text: str
+    page: int
+    level: int = 0
+
+
+def drop_running_lines(pages: Sequence[list[Line]], heights: Sequence[float]) -> list[list[Line]]:
+    """Without headers, footers and page numbers: what stands in the margins of many pages, figures apart."""
+    margins = [_in_margin(lines, height) for lines, height in zip(pages, heights, strict=True)]
+    seen = Counter(shape for lines in margins for shape in {_shape(line) for line in lines})
+    needed = max(3, round(len(pages) * 0.3))
+    dropped = {
+        id(line)
+        for lines in margins
+        for line in lines
+        if seen[_shape(line)] >= needed or _PAGE_NUMBER.fullmatch(line.text)
+    }
+    return [[line for line in lines if id(line) not in dropped] for lines in pages]
+
+
+def _in_margin(lines: Sequence[Line], height: float) -> list[Line]:
+    """The lines of a page near its upper or lower edge, and its very first and last if they hold a number."""
+    ordered = sorted(lines, key=lambda line: -line.y1)
+    top = [line for line in ordered[:_EDGE_LINES] if line.y0 > (1 - _MARGIN) * height]
+    bottom = [line for line in ordered[-_EDGE_LINES:] if line.y1 < _MARGIN * height]
+    outermost = [line for line in ordered[:1] + ordered[-1:] if _DIGITS.search(line.text)]
+    return list({id(line): line for line in top + bottom + outermost}.values())
+
+
+def _shape(line: Line) -> str:
+    return _DIGITS.sub("#", line.text.lower()).strip()
+
+
+def body_size(pages: Sequence[Sequence[Line]]) -> float:
+    """The font size most letters have."""
+    sizes: Counter[float] = Counter()
+    for lines in pages:
+        for line in lines:
+            sizes[round(line.size * 2) / 2] += len(line.text)
+    return sizes.most_common(1)[0][0] if sizes else 0.0
+
+
+def page_parts(lines: Sequence[Line], page: int, body: float) -> Iterator[Part]:
+    """Blocks of one page in reading order."""
+    for table, group in _tables(lines):
+        if table:
+            yield Part(BlockKind.TABLE, "\n".join(" | ".join(line.cells) for line in group), page)
+        else:
+            for paragraph in _paragraphs(group, body):
+                yield _part(paragraph, page, body)
+
+
+def join_broken(parts: Sequence[Part]) -> list[Part]:
+    """Put paragraphs together that a column or page border tore apart."""
+    joined: list[Part] = []
+    for part in parts:
+        before = joined[-1] if joined else None
+        torn = (
+            before is not None
+            and before.kind is part.kind is BlockKind.PARAGRAPH
+            and part.page - before.page <= 1
+            and part.text[:1].islower()
+            and bool(_OPEN_END.search(before.text))
+            and len(before.text) > 60
+        )
+        if torn and before is not None:
+            joined[-1] = replace(before, text=_join(before.text, part.text))
+        else:
+            joined.append(part)
+    return joined
+
+
+def _tables(lines: Sequence[Line]) -> Iterator[tuple[bool, list[Line]]]:
+    """Runs of lines, told apart by whether they are rows of a table."""
+    marks = [len(line.cells) > 1 for line in lines]
+    for at in range(1, len(lines) - 1):
+        # A short line between two rows is a row with one cell, e.g. "Net sales:".
+        short = lines[at].x1 - lines[at].x0 < 0.6 * (lines[at].column[1] - lines[at].column[0])
+        if not marks[at] and marks[at - 1] and marks[at + 1] and short:
+            marks[at] = True
+    start = 0
+    for at in range(1, len(lines) + 1):
+        if at == len(lines) or marks[at] != marks[start] or lines[at].column != lines[start].column:
+            group = list(lines[start:at])
+            yield marks[start] and sum(len(line.cells) > 1 for line in group) >= _MIN_TABLE_ROWS, group
+            start = at
+
+
+def _paragraphs(lines: Sequence[Line], body: float) -> Iterator[list[Line]]:
+    paragraph: list[Line] = []
+    for line in lines:
+        if paragraph and _starts_new(paragraph, line, body):
+            yield paragraph
+            paragraph = []
+        paragraph.append(line)
+    if paragraph:
+        yield paragraph
+
+
+def _starts_new(paragraph: Sequence[Line], line: Line, body: float) -> bool:
+    before, size = paragraph[-1], paragraph[-1].size
+    drop = (before.y0 + before.y1) / 2 - (line.y0 + line.y1) / 2
+    if line.column != before.column or drop < -size or drop > 2.0 * size:
+        return True
+    if len(paragraph) > 1:
+        usual = (paragraph[-2].y0 + paragraph[-2].y1) / 2 - (before.y0 + before.y1) / 2
+        if drop > 1.35 * usual > 0:
+            return True
+    if abs(line.size - size) > 0.12 * body or before.bold != line.bold:
+        return True
+    if _BULLET.match(line.text):
+        return True
+    ended_short = before.x1 < line.column[1] - 4 * size and before.text[-1:] in '.:!?”"'
+    width = line.column[1] - line.column[0]
+    if size < 1.12 * body and before.x1 < line.column[1] - 0.25 * width and line.text[:1].isupper():
+        return True
+    indented = line.x0 > before.x0 + 0.7 * size and len(paragraph) > 1 and not _BULLET.match(paragraph[0].text)
+    return ended_short or (indented and before.text[-1:] in '.:!?”")')
+
+
+def _part(lines: Sequence[Line], page: int, body: float) -> Part:
+    text = lines[0].text
+    for line in lines[1:]:
+        text = _join(text, line.text)
+    level = _heading_level(lines, text, body)
+    if level:
+        return Part(BlockKind.HEADING, text, page, level)
+    return Part(BlockKind.LIST if _BULLET.match(text) else BlockKind.PARAGRAPH, text, page)
+
+
+def _heading_level(lines: Sequence[Line], text: str, body: float) -> int:
+    """1–4 for a heading, 0 for text. Numbers say the depth, else the font does."""
+    size = max(line.size for line in lines)
+    large = size >= 1.12 * body
+    bold = all(line.bold for line in lines) and size > 0.9 * body
+    letters = sum(letter.isalpha() for letter in text)
+    fits = len(lines) <= 3 and len(text) <= _HEADING_LENGTH and letters >= max(3, 0.5 * len(text))
+    if not fits or not (large or bold) or text[-1:] in ".,;-" or (_BULLET.match(text) and not _NUMBERED.match(text)):
+        return 0
+    numbered = _NUMBERED.match(text)
+    if numbered:
+        return min(2 + numbered[1].count("."), 6)
+    return 1 if size >= 1.6 * body else 2 if large else 3
+
+
+def _join(text: str, following: str) -> str:
+    """Two lines as one; a word divided at the line's end is put together again."""
+    if _WORD_HYPHEN.search(text) and following[:1].islower():
+        return text[:-1] + following
+    return f"{text} {following}"

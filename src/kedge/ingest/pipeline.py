@@ -1,0 +1,276 @@
+"""The way in: discover → read → stage → embed → index → extract → switch, then link, delete, sweep.
+
+Three tasks run at once, joined by short queues: while one batch is embedded, the next is read and staged and the
+last one is published, so that the embedding model never waits. Every step is idempotent and none of its effects can
+be seen before the switch; killed anywhere, the job is run again and finds its own traces.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from itertools import islice
+
+from kedge.errors import KedgeError, SourceFault
+from kedge.ids import document_id, version_id
+from kedge.ingest.extract import extract
+from kedge.ingest.jobs import JobTracker
+from kedge.ingest.parts import Batch, Target
+from kedge.ingest.plan import Plan
+from kedge.ingest.remove import delete_documents, sweep
+from kedge.ingest.source import Source
+from kedge.ingest.titles import TitleIndex
+from kedge.kinds.base import Kind, Opened
+from kedge.stores.base import Point
+from kedge.types import Document, DocumentStatus, IngestMode, IngestRequest, Job, JobStatus, SourceError
+
+BATCH_PASSAGES = 256
+QUEUED_BATCHES = 2
+SOURCES_AT_ONCE = 16
+
+
+class Pipeline:
+    """One run of one ingestion request."""
+
+    def __init__(self, target: Target, kind: Kind, request: IngestRequest, tracker: JobTracker) -> None:
+        self._target = target
+        self._stores = target.stores
+        self._scope = request.scope
+        self._kind = kind
+        self._request = request
+        self._tracker = tracker
+        self._step = target.on_step
+        self._building: set[str] = set()
+
+    async def run(self) -> Job:
+        """Take everything in. On failure nothing half-done is visible, and the job says why."""
+        self._again = self._tracker.job.started_at is not None
+        await self._tracker.start()
+        try:
+            self._plan = await Plan.make(self._stores.catalog, self._request)
+            self._titles = await TitleIndex.load(self._stores, self._scope, unlinked=await self._interrupted())
+            self._sources = self._kind.discover(self._request, self._target.settings)
+            self._tracker.expect(await asyncio.to_thread(self._sources.volume))
+            await self._take_in()
+            await self._tracker.move(JobStatus.EXTRACTING)
+            await self._titles.link_new(self._target)
+            self._step("linked")
+            await self._delete_vanished()
+            await sweep(self._stores, self._step)
+            return await self._tracker.complete()
+        except KedgeError as error:
+            await self._give_up(error)
+            raise
+
+    async def _interrupted(self) -> bool:
+        """Whether the last job here did not come to the step that links titles."""
+        recent = await self._stores.catalog.jobs.recent(self._scope.tenant)
+        earlier = [job for job in recent if job.scope == self._scope and job.id != self._tracker.job.id]
+        return self._again or (bool(earlier) and earlier[0].status is not JobStatus.COMPLETE)
+
+    async def _take_in(self) -> None:
+        staged: asyncio.Queue[Batch | None] = asyncio.Queue(QUEUED_BATCHES)
+        embedded: asyncio.Queue[Batch | None] = asyncio.Queue(QUEUED_BATCHES)
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._stage_all(staged))
+                group.create_task(self._embed_all(staged, embedded))
+                group.create_task(self._publish_all(embedded))
+        except ExceptionGroup as failures:
+            raise _first(failures) from failures
+
+    # ------------------------------------------------------------ task 1: read and stage
+
+    async def _stage_all(self, staged: asyncio.Queue[Batch | None]) -> None:
+        batch = Batch()
+        found = iter(self._sources)
+        while items := await asyncio.to_thread(lambda: list(islice(found, SOURCES_AT_ONCE))):
+            for item in items:
+                await self._tracker.add(files_discovered=1)
+                if isinstance(item, SourceError):
+                    await self._tracker.report(item)
+                else:
+                    batch = await self._read(item, batch, staged)
+        await self._stage(batch, staged)
+        for note in self._sources.notes():
+            await self._tracker.warn(note)
+        await staged.put(None)
+
+    async def _read(self, source: Source, batch: Batch, staged: asyncio.Queue[Batch | None]) -> Batch:
+        """Add the source's passages to the batch; hand full batches on; return the one being filled."""
+        try:
+            file_hash = await asyncio.to_thread(
+                self._kind.fingerprint, source, self._request, self._target.embedder, self._target.settings
+            )
+            if self._plan.unchanged(source.url, file_hash):
+                await self._tracker.add(files_skipped=1, source_bytes=source.size)
+                return batch
+            opened = await asyncio.to_thread(
+                self._kind.open, source, self._request, file_hash, self._target.embedder, self._target.settings
+            )
+        except SourceFault as fault:
+            await self._refuse(source, fault)
+            return batch
+        batch = await self._fill(source, self._fresh(opened), batch, staged)
+        for warning in opened.warnings:
+            await self._tracker.warn(f"{source.url}: {warning}")
+        return batch
+
+    def _fresh(self, opened: Opened) -> Opened:
+        """In full mode a version is built anew although its content is the one that is live."""
+        if self._request.mode is IngestMode.INCREMENTAL:
+            return opened
+        fresh = version_id(opened.document.id, f"{opened.document.file_hash}:{self._tracker.job.id}")
+        pieces = ([replace(passage, version_id=fresh) for passage in piece] for piece in opened.pieces)
+        return replace(opened, version_id=fresh, pieces=pieces)
+
+    async def _fill(self, source: Source, opened: Opened, batch: Batch, staged: asyncio.Queue[Batch | None]) -> Batch:
+        await self._stores.catalog.documents.begin(opened.document, opened.version_id)
+        self._building.add(opened.version_id)
+        self._step("begun")
+        self._titles.add(opened.document.title)
+        while True:
+            try:
+                piece = await asyncio.to_thread(next, opened.pieces, None)
+            except SourceFault as fault:
+                await self._refuse(source, fault, opened.version_id)
+                return _without(batch, opened.document.id)
+            if piece is None:
+                break
+            for passage in piece:
+                batch.documents[opened.document.id] = opened.document
+                batch.versions[opened.document.id] = opened.version_id
+                batch.passages.append(passage)
+                if len(batch.passages) >= BATCH_PASSAGES:
+                    await self._stage(batch, staged)
+                    batch = Batch()
+        batch.documents[opened.document.id] = opened.document
+        batch.versions[opened.document.id] = opened.version_id
+        batch.complete.append(opened.version_id)
+        batch.source_bytes += source.size
+        batch.files += 1
+        return batch
+
+    async def _stage(self, batch: Batch, staged: asyncio.Queue[Batch | None]) -> None:
+        if not batch.versions:
+            return
+        index = self._target.collection.index_name
+        versions = list(batch.versions.values())
+        await self._stores.catalog.documents.set_status(versions, DocumentStatus.CHUNKING)
+        missing = set(await self._stores.catalog.passages.stage(batch.passages, index))
+        self._step("staged")
+        force = self._request.mode is not IngestMode.INCREMENTAL
+        batch.pending = [passage for passage in batch.passages if force or passage.id in missing]
+        await staged.put(batch)
+
+    # ------------------------------------------------------------ task 2: embed
+
+    async def _embed_all(self, staged: asyncio.Queue[Batch | None], embedded: asyncio.Queue[Batch | None]) -> None:
+        first = True
+        while (batch := await staged.get()) is not None:
+            if first:
+                await self._tracker.move(JobStatus.EMBEDDING)
+                first = False
+            await self._stores.catalog.documents.set_status(list(batch.versions.values()), DocumentStatus.EMBEDDING)
+            if batch.pending:
+                batch.vectors = await self._target.embedder.embed([passage.embed_text for passage in batch.pending])
+            self._step("embedded")
+            await embedded.put(batch)
+        await embedded.put(None)
+
+    # ------------------------------------------------------------ task 3: index, extract, switch
+
+    async def _publish_all(self, embedded: asyncio.Queue[Batch | None]) -> None:
+        while (batch := await embedded.get()) is not None:
+            await self._index(batch)
+            await self._extract(batch)
+            await self._switch(batch)
+
+    async def _index(self, batch: Batch) -> None:
+        index = self._target.collection.index_name
+        points = [
+            Point(passage.id, vector, passage.embed_text, passage.payload())
+            for passage, vector in zip(batch.pending, batch.vectors, strict=True)
+        ]
+        if not points:
+            return
+        await self._stores.vectors.upsert(index, self._scope.tenant, points)
+        self._step("vectors written")
+        await self._stores.catalog.passages.mark_indexed([point.id for point in points], index)
+        self._step("marked")
+
+    async def _extract(self, batch: Batch) -> None:
+        await self._stores.catalog.documents.set_status(list(batch.versions.values()), DocumentStatus.EXTRACTING)
+        found = await asyncio.to_thread(extract, batch.documents, batch.passages, self._titles.known)
+        await self._stores.graph.write(self._scope, found)
+        self._step("graph written")
+
+    async def _switch(self, batch: Batch) -> None:
+        if batch.complete:
+            await self._stores.catalog.documents.switch(batch.complete)
+            self._building.difference_update(batch.complete)
+            self._step("switched")
+        await self._tracker.add(
+            source_bytes=batch.source_bytes,
+            files_processed=batch.files,
+            processed_passages=len(batch.passages),
+            passages_created=len(batch.pending),
+        )
+
+    # ------------------------------------------------------------ after the batches
+
+    async def _delete_vanished(self) -> None:
+        vanished = self._plan.vanished(self._sources.gone)
+        if vanished:
+            before = sum(document.chunk_count for document in vanished)
+            await delete_documents(self._stores, self._scope, [item.id for item in vanished], self._step)
+            await self._tracker.add(files_deleted=len(vanished), passages_deleted=before)
+
+    async def _refuse(self, source: Source, fault: SourceFault, version: str | None = None) -> None:
+        """Report a source that cannot be taken in; what was visible of it stays visible."""
+        await self._tracker.report(SourceError(source.url, fault.code, fault.message, fault.hint))
+        await self._tracker.add(source_bytes=source.size)
+        if version is None:
+            document = self._unreadable(source)
+            version = version_id(document.id, f"failed:{self._tracker.job.id}")
+            await self._stores.catalog.documents.begin(document, version)
+        await self._stores.catalog.documents.fail(version, str(fault))
+        self._building.discard(version)
+
+    def _unreadable(self, source: Source) -> Document:
+        return Document(
+            id=document_id(self._scope, source.url),
+            scope=self._scope,
+            url=source.url,
+            external_id=source.external_id,
+            title=source.name,
+            format=source.format.value if source.format else "unknown",
+            status=DocumentStatus.PENDING,
+            topic_tag=self._request.topic,
+            file_size=source.size,
+        )
+
+    async def _give_up(self, error: KedgeError) -> None:
+        """Nothing of the versions in building may become visible. A catalog that fails too must not hide the cause."""
+        try:
+            for version in self._building:
+                await self._stores.catalog.documents.fail(version, str(error))
+            await self._tracker.fail(error)
+        except KedgeError as second:
+            error.add_note(f"The failure could not be recorded: {second}")
+
+
+def _without(batch: Batch, document: str) -> Batch:
+    """Drop a document whose source broke off while it was read."""
+    batch.documents.pop(document, None)
+    batch.versions.pop(document, None)
+    batch.passages = [passage for passage in batch.passages if passage.document_id != document]
+    return batch
+
+
+def _first(failures: ExceptionGroup[Exception]) -> Exception:
+    """The error to report of several that came together."""
+    flat: list[Exception] = []
+    for failure in failures.exceptions:
+        flat.append(_first(failure) if isinstance(failure, ExceptionGroup) else failure)
+    return next((failure for failure in flat if isinstance(failure, KedgeError)), flat[0])

@@ -1,0 +1,67 @@
+"""What a kind of knowledge decides: where its sources are, how they become passages, which fields filters use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from kedge.config import Settings
+from kedge.ingest.source import Source
+from kedge.models.base import Embedder
+from kedge.types import Document, IngestRequest, Passage, SourceError
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A source that could be read: its document and its passages, piece by piece."""
+
+    document: Document
+    version_id: str
+    pieces: Iterator[list[Passage]]
+    """In order; a long document comes in several pieces, so that memory stays bounded. May raise SourceFault."""
+    warnings: Sequence[str] = ()
+    """What was odd; complete when the pieces have been read."""
+
+
+class Discovered(Protocol):
+    """The sources behind a request."""
+
+    def __iter__(self) -> Iterator[Source | SourceError]:
+        """All sources, and what is wrong with those that cannot be had."""
+
+    def volume(self) -> int:
+        """About how many bytes there are, told without reading them: for the progress shown."""
+
+    def gone(self, url: str) -> bool:
+        """After iterating: a document known before was looked for and is not there any more."""
+
+    def notes(self) -> list[str]:
+        """After iterating: what was passed over."""
+
+
+class Kind(Protocol):
+    """One kind of knowledge. Everything else is shared by all kinds."""
+
+    @property
+    def name(self) -> str:
+        """As in `--kind`."""
+
+    @property
+    def index_prefix(self) -> str:
+        """Start of the physical index's name."""
+
+    @property
+    def payload_indexes(self) -> Mapping[str, str]:
+        """Payload fields that filters use often, with their types."""
+
+    def discover(self, request: IngestRequest, settings: Settings) -> Discovered:
+        """The sources of the request."""
+
+    def fingerprint(self, source: Source, request: IngestRequest, embedder: Embedder, settings: Settings) -> str:
+        """Hash of all that decides the passages of this source: its bytes and the options. Raises SourceFault."""
+
+    def open(
+        self, source: Source, request: IngestRequest, file_hash: str, embedder: Embedder, settings: Settings
+    ) -> Opened:
+        """Read the source. Raises SourceFault."""

@@ -1,0 +1,183 @@
+"""Documents: files, folders, addresses, uploads and JSONL corpora become passages (requirements D)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from kedge.config import Settings
+from kedge.errors import SourceFault
+from kedge.ids import document_id, passage_id, sha256, stable_json, version_id
+from kedge.ingest.chunk import ChunkLimits, chunk
+from kedge.ingest.reader import DocumentReader, open_document
+from kedge.ingest.source import Source, SourceOptions, source_error
+from kedge.ingest.sources import Discovery, discover, uploaded
+from kedge.kinds.base import Opened
+from kedge.models.base import Embedder
+from kedge.text.language import language_of
+from kedge.types import Chunk, Document, DocumentStatus, IngestRequest, Json, Passage, SourceError
+
+PIPELINE = 1
+"""Raised when parsing or chunking changes, so that unchanged files are taken in again."""
+
+
+class DocumentsKind:
+    """Prose and code in files."""
+
+    name = "documents"
+    index_prefix = "knowledge_chunks"
+    payload_indexes: Mapping[str, str] = {
+        "document_id": "keyword",
+        "topic_tag": "keyword",
+        "language": "keyword",
+        "has_code": "bool",
+        "has_formula": "bool",
+        "has_table": "bool",
+    }
+
+    def discover(self, request: IngestRequest, settings: Settings) -> DocumentDiscovery:
+        return DocumentDiscovery(request, settings)
+
+    def fingerprint(self, source: Source, request: IngestRequest, embedder: Embedder, settings: Settings) -> str:
+        options: dict[str, Json] = {
+            "source": source.fingerprint(),
+            "topic": request.topic,
+            "chunk_tokens": settings.chunk_tokens,
+            "window": embedder.window,
+            "pipeline": PIPELINE,
+        }
+        return sha256(stable_json(options))
+
+    def open(
+        self, source: Source, request: IngestRequest, file_hash: str, embedder: Embedder, settings: Settings
+    ) -> Opened:
+        reader = open_document(source)
+        key = document_id(request.scope, source.url)
+        document = Document(
+            id=key,
+            scope=request.scope,
+            url=source.url,
+            external_id=source.external_id,
+            title=reader.title,
+            format=reader.format.value,
+            status=DocumentStatus.PENDING,
+            author=reader.author,
+            topic_tag=request.topic,
+            file_hash=file_hash,
+            file_size=source.size,
+            metadata=reader.metadata,
+            updated_at=source.updated_at,
+        )
+        version = version_id(key, file_hash)
+        limits = ChunkLimits.for_window(embedder.window, settings.chunk_tokens)
+        warnings = list(reader.warnings)
+        pieces = _passages(reader, document, version, embedder=embedder, limits=limits, warn=warnings.append)
+        return Opened(document, version, pieces, warnings)
+
+
+class DocumentDiscovery:
+    """What the request names: sources on disk and on the web, then uploads."""
+
+    def __init__(self, request: IngestRequest, settings: Settings) -> None:
+        self._options = SourceOptions(format=request.format, title=request.title, metadata=request.metadata)
+        self._found: Discovery = discover(request.sources, settings, self._options)
+        self._sources = request.sources
+        self._uploads = request.uploads
+
+    def __iter__(self) -> Iterator[Source | SourceError]:
+        yield from self._found
+        for name, path in self._uploads:
+            try:
+                yield uploaded(name, Path(path), options=self._options)
+            except SourceFault as fault:
+                yield source_error(name, fault)
+
+    def volume(self) -> int:
+        """Bytes of the files that are named, without opening them."""
+        named = [Path(source).expanduser() for source in self._sources if "://" not in source]
+        return sum(_bytes(path) for path in (*named, *(Path(path) for _, path in self._uploads)))
+
+    def gone(self, url: str) -> bool:
+        """Whether a document known before was looked for and is not there any more."""
+        return self._found.gone(url)
+
+    def notes(self) -> list[str]:
+        """What was passed over, for the job's report."""
+        return [
+            f"{count} {'file' if count == 1 else 'files'} passed over: {suffix or 'no suffix'} is no document format."
+            for suffix, count in sorted(self._found.skipped.items())
+        ]
+
+
+def _bytes(path: Path) -> int:
+    try:
+        if path.is_dir():
+            return sum(item.stat().st_size for item in path.rglob("*") if item.is_file())
+        return path.stat().st_size
+    except OSError:  # what cannot be seen is reported when it is read
+        return 0
+
+
+def _passages(
+    reader: DocumentReader,
+    document: Document,
+    version: str,
+    *,
+    embedder: Embedder,
+    limits: ChunkLimits,
+    warn: Callable[[str], None],
+) -> Iterator[list[Passage]]:
+    now = datetime.now(UTC)
+    seen: Counter[str] = Counter()
+    position = 0
+    for segment in reader.segments:
+        chunks = chunk(
+            segment.document,
+            embedder.count_tokens,
+            limits,
+            title=document.title,
+            base=segment.base,
+            first_index=position,
+            warn=warn,
+        )
+        position += len(chunks)
+        made = [_passage(piece, document, version, now) for piece in chunks]
+        yield [_identified(passage, seen) for passage in made]
+
+
+def _passage(piece: Chunk, document: Document, version: str, now: datetime) -> Passage:
+    return Passage(
+        id="",
+        document_id=document.id,
+        version_id=version,
+        index=piece.index,
+        text=piece.text,
+        start=piece.start,
+        end=piece.end,
+        content_hash="",
+        token_count=piece.token_count,
+        title=document.title,
+        url=document.url,
+        external_id=document.external_id,
+        section_path=piece.section_path,
+        page=piece.page,
+        has_code=piece.has_code,
+        has_formula=piece.has_formula,
+        has_table=piece.has_table,
+        language=language_of(piece.text),
+        topic_tag=document.topic_tag,
+        ingested_at=now,
+        document_updated_at=document.updated_at,
+        metadata=document.metadata,
+    )
+
+
+def _identified(passage: Passage, seen: Counter[str]) -> Passage:
+    """Give the passage the id of its content: what is embedded, and what filters see beside its position."""
+    filters = {name: value for name, value in passage.payload().items() if name not in ("chunk_index", "page")}
+    content = sha256(f"{passage.embed_text}\x1f{stable_json(filters)}")
+    seen[content] += 1
+    return replace(passage, content_hash=content, id=passage_id(passage.document_id, content, seen[content]))

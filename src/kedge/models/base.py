@@ -1,0 +1,75 @@
+"""The model ports: embedders, rerankers, language models. Their docstrings are the contract."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+Vectors = npt.NDArray[np.float32]
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Texts to vectors of one length, each of norm 1. Equal input gives equal output."""
+
+    @property
+    def name(self) -> str:
+        """The name a collection pins, e.g. `minilm`; names the model and its version, not the place it runs."""
+
+    @property
+    def dimension(self) -> int:
+        """Length of every vector."""
+
+    @property
+    def window(self) -> int:
+        """Most tokens of one text that the model sees; what is beyond is ignored."""
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row per text, in order, shape (len(texts), dimension). An empty text is a valid text.
+
+        Raises ModelError when the model fails; never returns fewer rows.
+        """
+
+    async def embed_query(self, text: str) -> Vectors:
+        """Like embed for one question, shape (dimension,), with the model's query prefix if it has one."""
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text by the model's tokenizer, without special tokens and without truncation."""
+
+    async def close(self) -> None:
+        """Release memory and connections. Closing twice is fine."""
+
+
+@runtime_checkable
+class Reranker(Protocol):
+    """Scores how well each text answers the query."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
+        """One score in [0, 1] per text, in order; higher is better. Raises ModelError when the model fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a language model is asked."""
+
+    system: str
+    user: str
+    max_tokens: int = 1024
+
+
+@runtime_checkable
+class LanguageModel(Protocol):
+    """Writes text from a prompt, piece by piece."""
+
+    @property
+    def name(self) -> str: ...
+
+    def stream(self, prompt: Prompt) -> AsyncIterator[str]:
+        """Pieces of the answer as they come. Raises ModelError when the model fails."""

@@ -1,0 +1,108 @@
+"""Opens stores and models by URL or name. Drivers load on first use; a missing one names its extra."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from kedge.config import Settings
+from kedge.errors import ConfigError, MissingExtraError
+from kedge.models.base import Embedder, LanguageModel, Reranker
+from kedge.stores.base import GraphStore, VectorStore
+from kedge.stores.catalog.base import Catalog
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Where a backend lives: `module:function`, called with (url or name, settings)."""
+
+    target: str
+    extra: str = ""
+    """Extra of the package that brings its driver; empty when it is in the default install."""
+
+
+VECTORS: Mapping[str, Entry] = {
+    "memory": Entry("kedge.stores.memory:open_vectors"),
+    "edge": Entry("kedge.stores.edge:open_vectors"),
+}
+CATALOGS: Mapping[str, Entry] = {
+    "memory": Entry("kedge.stores.memory:open_catalog"),
+    "sqlite": Entry("kedge.stores.catalog.sql:open_catalog"),
+}
+GRAPHS: Mapping[str, Entry] = {
+    "memory": Entry("kedge.stores.memory:open_graph"),
+    "sqlite": Entry("kedge.stores.sqlgraph:open_graph"),
+}
+EMBEDDERS: Mapping[str, Entry] = {
+    "minilm": Entry("kedge.models.minilm:open_embedder"),
+    "hash": Entry("kedge.models.fake:open_embedder"),
+    "onnx": Entry("kedge.models.onnx:open_embedder"),
+}
+RERANKERS: Mapping[str, Entry] = {}
+LANGUAGE_MODELS: Mapping[str, Entry] = {}
+
+
+def open_vectors(settings: Settings) -> VectorStore:
+    """The vector store of the settings."""
+    url = settings.vector_url or f"edge://{settings.home / 'vectors'}"
+    store: VectorStore = _open(VECTORS, url, "vector store", settings)
+    return store
+
+
+def open_catalog(settings: Settings) -> Catalog:
+    """The catalog of the settings."""
+    store: Catalog = _open(CATALOGS, catalog_url(settings), "catalog", settings)
+    return store
+
+
+def open_graph(settings: Settings) -> GraphStore:
+    """The graph store of the settings; by default in the catalog's database."""
+    store: GraphStore = _open(GRAPHS, settings.graph_url or catalog_url(settings), "graph store", settings)
+    return store
+
+
+def catalog_url(settings: Settings) -> str:
+    """URL of the catalog's database."""
+    return settings.catalog_url or f"sqlite:///{settings.home / 'catalog.db'}"
+
+
+def open_embedder(name: str, settings: Settings) -> Embedder:
+    """An embedder by name (`minilm`) or by scheme (`onnx:/path/to/folder`)."""
+    model: Embedder = _open(EMBEDDERS, name, "embedder", settings)
+    return model
+
+
+def open_reranker(name: str, settings: Settings) -> Reranker:
+    """A reranker by name."""
+    model: Reranker = _open(RERANKERS, name, "reranker", settings)
+    return model
+
+
+def open_language_model(name: str, settings: Settings) -> LanguageModel:
+    """A language model by name."""
+    model: LanguageModel = _open(LANGUAGE_MODELS, name, "language model", settings)
+    return model
+
+
+def _open(entries: Mapping[str, Entry], name: str, what: str, settings: Settings) -> Any:
+    scheme = (urlsplit(name).scheme or name).partition("+")[0]
+    entry = entries.get(scheme)
+    if entry is None:
+        known = ", ".join(sorted(entries)) or "none yet"
+        raise ConfigError(f"There is no {what} named {scheme!r}.", hint=f"Known: {known}.")
+    return _load(entry, f"The {what} {scheme!r}")(name, settings)
+
+
+def _load(entry: Entry, what: str) -> Callable[[str, Settings], Any]:
+    module, _, attribute = entry.target.partition(":")
+    try:
+        loaded = importlib.import_module(module)
+    except ImportError as error:
+        if entry.extra and not (error.name or "").startswith("kedge"):
+            raise MissingExtraError(what, entry.extra) from error
+        raise
+    factory: Callable[[str, Settings], Any] = getattr(loaded, attribute)
+    return factory

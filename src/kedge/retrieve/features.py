@@ -1,0 +1,22 @@
+"""Reads what the vector store holds of passages, for the graph's walk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kedge.retrieve.graph import Features
+from kedge.stores.base import CanReadPoints
+from kedge.types import Scope
+
+
+class StoredFeatures:
+    """Vectors and term weights by passage id. The index name decides the collection; the scope brings the tenant."""
+
+    def __init__(self, points: CanReadPoints, index: str) -> None:
+        self._points = points
+        self._index = index
+
+    async def features(self, scope: Scope, passage_ids: Sequence[str]) -> Mapping[str, Features]:
+        """Features of those passages that the index holds."""
+        stored = await self._points.read(self._index, scope.tenant, passage_ids)
+        return {key: Features(point.vector, point.terms) for key, point in stored.items()}

@@ -1,0 +1,375 @@
+"""The graph channel: from the question's names and the best passages, along shared concepts, to what completes them.
+
+A question that needs two passages is covered by neither alone. So a step from passage to passage is judged by the
+*pair*: how much of the question's terms and of its meaning the two cover together, how sure the first passage is, how
+specific the concept between them is, and how the second passage speaks of it (`Role`). Cost is bounded by the
+neighbourhood of a few seeds, never by the size of the graph.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kedge.text.analyze import SparseTerms
+from kedge.text.concepts import candidate_keys, link, mentions
+from kedge.types import Role, Scope
+
+Array = NDArray[np.float32]
+
+
+class ConceptNode(Protocol):
+    """A concept as a graph read returns it."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def key(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def degree(self) -> int:
+        """Number of passages that mention it."""
+
+
+class ConceptEdge(Protocol):
+    """An edge between a passage and a concept, as a graph read returns it."""
+
+    @property
+    def passage_id(self) -> str: ...
+    @property
+    def concept_id(self) -> str: ...
+    @property
+    def role(self) -> Role: ...
+
+
+class ConceptGraph(Protocol):
+    """What traversal reads from a graph store; each call is one round trip for the whole batch."""
+
+    async def concepts_by_key(self, scope: Scope, keys: Sequence[str]) -> Sequence[ConceptNode]:
+        """The concepts with these keys; unknown keys are left out."""
+
+    async def concepts_of(
+        self, scope: Scope, passage_ids: Sequence[str]
+    ) -> tuple[Sequence[ConceptNode], Sequence[ConceptEdge]]:
+        """The concepts that these passages mention, with the edges."""
+
+    async def passages_of(self, scope: Scope, concept_ids: Sequence[str], limit: int) -> Sequence[ConceptEdge]:
+        """Edges to passages that mention these concepts, at most `limit` for each."""
+
+    async def about(self, scope: Scope, concept_ids: Sequence[str]) -> Sequence[ConceptEdge]:
+        """Edges, in the role `title`, to passages of the documents that are called so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What is compared with a question: stored with every passage."""
+
+    vector: Array
+    """Unit vector of the passage."""
+    terms: Mapping[int, float]
+    """`SparseTerms.term_weights` of the passage, at least for the question's terms."""
+
+
+class FeatureReader(Protocol):
+    """Reads stored vectors and term weights by passage id."""
+
+    async def features(self, scope: Scope, passage_ids: Sequence[str]) -> Mapping[str, Features]:
+        """Features of these passages; those that are not live are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The question as traversal needs it."""
+
+    text: str
+    vector: Array
+    """Unit vector of the question."""
+    idf: Mapping[int, float]
+    """Weight of each of the question's terms, by term id (`SparseTerms.query_weights` times the store's idf)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traversal:
+    """How far to walk and what counts how much. Passage scores are shares from 0 to 1."""
+
+    seeds: int = 8
+    """Best passages of the other channels to start from, besides those the question names."""
+    hops: int = 2
+    """Passages in a chain: 2 reads neighbours of the seeds (four round trips), 3 also theirs (six)."""
+    beam: int = 4
+    """Passages from which a third hop starts."""
+    max_degree: int = 40
+    """A concept that more passages mention is too common to walk along (its titled document is still reached)."""
+    named: float = 0.25
+    """For a passage whose document or lead the question names."""
+    mentioned: float = 0.05
+    """For a passage that mentions a concept of the question."""
+    from_seed: float = 0.5
+    """For a step from a seed, times the square of its score."""
+    from_named: float = 1.0
+    """For a step from a passage that the question names."""
+    gain: float = 0.5
+    """For what the pair covers beyond its first passage; given to both."""
+    roles: Mapping[Role, float] = field(
+        default_factory=lambda: {
+            Role.TITLE: 1.0,
+            Role.LEAD: 0.75,
+            Role.SUBJECT: 0.1,
+            Role.MENTION: 0.05,
+            Role.GENERIC: 0.0,
+        }
+    )
+    """How sure a step is, by how the passage it leads to speaks of the concept."""
+    generic: float = 0.1
+    """Factor for a step that starts at a lower-case mention of a title."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphHit:
+    """A passage that the graph channel speaks for."""
+
+    passage_id: str
+    bonus: float
+    """To be added to the passage's blended score, which is on the scale 0 to 2."""
+    path: tuple[str, ...]
+    """What led here: names of concepts and ids of passages in turn, this passage last."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphResult:
+    """The graph channel's answer."""
+
+    hits: tuple[GraphHit, ...]
+    """Best first."""
+    base: Mapping[str, float]
+    """Exact blended score (0 to 2) of every passage that was read, also of those the other channels missed."""
+
+
+@dataclass(slots=True)
+class _Chain:
+    """The end of a walk: a passage, what the passages up to it cover together, and how sure the walk is."""
+
+    row: int
+    cover: Array
+    vector: Array
+    value: float
+    strength: float
+    path: tuple[str, ...]
+
+
+class _Pool:
+    """The passages read for one question, as rows of arrays."""
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked = asked
+        self.terms = list(asked.idf)
+        self.rows: dict[str, int] = {}
+        self.ids: list[str] = []
+        self.cover: Array = np.zeros((0, len(self.terms)), dtype=np.float32)
+        self.vectors: Array = np.zeros((0, len(asked.vector)), dtype=np.float32)
+        self.best_cover = 0.0
+        self.best_similarity = 0.0
+
+    def add(self, features: Mapping[str, Features]) -> None:
+        fresh = [(passage, item) for passage, item in features.items() if passage not in self.rows]
+        if not fresh:
+            return
+        idf = self.asked.idf
+        cover = [[item.terms.get(term, 0.0) * idf[term] for term in self.terms] for _, item in fresh]
+        self.cover = np.vstack([self.cover, np.array(cover, dtype=np.float32).reshape(len(fresh), len(self.terms))])
+        self.vectors = np.vstack([self.vectors, np.stack([item.vector for _, item in fresh]).astype(np.float32)])
+        for passage, _ in fresh:
+            self.rows[passage] = len(self.ids)
+            self.ids.append(passage)
+
+    def calibrate(self) -> None:
+        """Fix what counts as full cover and full similarity: the best among the passages read so far."""
+        self.best_cover = float(self.cover.sum(axis=1).max(initial=0.0))
+        self.best_similarity = float((self.vectors @ self.asked.vector).max(initial=0.0))
+
+    def value(self, cover: Array, similarity: Array) -> Array:
+        """Mean of the two shares; one value per row of `cover`."""
+        lexical = cover.sum(axis=1) / self.best_cover if self.best_cover > 0 else np.zeros(len(cover), dtype=np.float32)
+        dense = similarity / self.best_similarity if self.best_similarity > 0 else np.zeros_like(similarity)
+        return np.asarray((lexical + dense) / 2, dtype=np.float32)
+
+    def scores(self) -> Array:
+        return self.value(self.cover, self.vectors @ self.asked.vector)
+
+
+class _Walk:
+    """One question's walk over the graph."""
+
+    def __init__(self, graph: ConceptGraph, reader: FeatureReader, scope: Scope, asked: Asked, how: Traversal) -> None:
+        self.graph, self.reader, self.scope, self.asked, self.how = graph, reader, scope, asked, how
+        self.pool = _Pool(asked)
+        self.bonus: dict[int, float] = defaultdict(float)
+        self.lift: dict[int, float] = defaultdict(float)
+        self.paths: dict[int, tuple[str, ...]] = {}
+
+    async def run(self, base: Mapping[str, float]) -> GraphResult:
+        best = sorted(base, key=lambda passage: (-base[passage], passage))[: max(self.how.seeds * 2, 16)]
+        concepts = await self._asked_concepts()
+        ids = [concept.id for concept in concepts.values()]
+        edges = await self._passages(ids, [c.id for c in concepts.values() if c.degree <= self.how.max_degree])
+        await self._read([*best, *(edge.passage_id for edge in edges)])
+        self.pool.calibrate()
+        named = self._name(concepts, edges)
+        frontier = self._seeds(best, named)
+        for _ in range(1, self.how.hops):
+            if not frontier:
+                break
+            frontier = await self._step(frontier, set(ids))
+        return self._result()
+
+    async def _asked_concepts(self) -> dict[str, ConceptNode]:
+        """The concepts that the question names, by id."""
+        keys = candidate_keys(self.asked.text)
+        found = {node.key: node for node in await self.graph.concepts_by_key(self.scope, sorted(keys))}
+        linked = link(self.asked.text, lambda wanted: {key for key in wanted if key in found})
+        linked += mentions(self.asked.text)
+        nodes = [found[mention.key] for mention in linked if mention.key in found]
+        return {node.id: node for node in nodes}
+
+    async def _passages(self, titled: Sequence[str], mentioned: Sequence[str]) -> list[ConceptEdge]:
+        """Edges to the titled documents' passages and to the passages that mention; a title edge hides a mention."""
+        if not titled:
+            return []
+        about, other = await asyncio.gather(
+            self.graph.about(self.scope, titled), self.graph.passages_of(self.scope, mentioned, self.how.max_degree)
+        )
+        titles = {(edge.concept_id, edge.passage_id) for edge in about}
+        return [*about, *(edge for edge in other if (edge.concept_id, edge.passage_id) not in titles)]
+
+    async def _read(self, passages: Iterable[str]) -> None:
+        wanted = [passage for passage in dict.fromkeys(passages) if passage not in self.pool.rows]
+        if wanted:
+            self.pool.add(await self.reader.features(self.scope, wanted))
+
+    def _name(self, concepts: Mapping[str, ConceptNode], edges: Sequence[ConceptEdge]) -> dict[int, float]:
+        """Credit passages that the question names; returns how surely, by row, those named by title or lead are."""
+        scores = self.pool.scores()
+        groups: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for edge in edges:
+            row = self.pool.rows.get(edge.passage_id)
+            if row is None:
+                continue
+            if edge.role in (Role.TITLE, Role.LEAD):
+                groups[edge.concept_id, edge.role].append(row)
+            if edge.role is not Role.TITLE:
+                groups[edge.concept_id, Role.MENTION].append(row)
+        named: dict[int, float] = {}
+        mentioned: dict[int, float] = {}
+        for (concept_id, role), rows in groups.items():
+            concept = concepts[concept_id]
+            spread = 1.0 if role == Role.TITLE else float(max(concept.degree, 1)) ** 0.5
+            if role == Role.LEAD:
+                spread *= len(rows) / self.how.roles[Role.LEAD]
+            target = mentioned if role == Role.MENTION else named
+            for rank, row in enumerate(sorted(rows, key=lambda row: (-scores[row], row)), start=1):
+                sure = 1 / (rank * spread)
+                if sure > target.get(row, 0.0):
+                    target[row] = sure
+                    self.paths.setdefault(row, (concept.name, self.pool.ids[row]))
+        for weight, found in ((self.how.named, named), (self.how.mentioned, mentioned)):
+            for row, sure in found.items():
+                self.bonus[row] += weight * sure
+        return named
+
+    def _seeds(self, best: Sequence[str], named: Mapping[int, float]) -> list[_Chain]:
+        scores = self.pool.scores()
+        likely = sorted((row for row in named if named[row] > 0.3), key=lambda row: (-named[row] * scores[row], row))
+        rows = [*likely[: self.how.seeds], *(self.pool.rows[p] for p in best[: self.how.seeds] if p in self.pool.rows)]
+        return [self._seed(row, float(scores[row]), named.get(row, 0.0)) for row in dict.fromkeys(rows)]
+
+    def _seed(self, row: int, score: float, sure: float) -> _Chain:
+        strength = self.how.from_seed * score**2 + self.how.from_named * sure
+        path = self.paths[row] if sure else (self.pool.ids[row],)
+        return _Chain(row, self.pool.cover[row], self.pool.vectors[row], score, strength, path)
+
+    async def _step(self, frontier: Sequence[_Chain], asked: set[str]) -> list[_Chain]:
+        """Walk from every chain's end to the passages that share a concept with it; returns the best new ends."""
+        nodes, starts = await self.graph.concepts_of(self.scope, [self.pool.ids[chain.row] for chain in frontier])
+        concepts = {node.id: node for node in nodes if node.id not in asked}
+        common = [node.id for node in concepts.values() if node.degree <= self.how.max_degree]
+        edges = await self._passages(list(concepts), common)
+        await self._read(edge.passage_id for edge in edges)
+        targets: dict[str, dict[int, Role]] = defaultdict(dict)
+        for edge in edges:
+            if edge.passage_id in self.pool.rows:
+                targets[edge.concept_id].setdefault(self.pool.rows[edge.passage_id], edge.role)
+        chains = {chain.row: chain for chain in frontier}
+        ends: dict[int, _Chain] = {}
+        for start in starts:
+            chain = chains.get(self.pool.rows[start.passage_id])
+            if chain is not None and start.concept_id in concepts:
+                self._follow(chain, start.role, concepts[start.concept_id], targets[start.concept_id], ends)
+        for row, end in ends.items():
+            self.bonus[row] += end.strength
+            self.paths[row] = end.path
+        fresh = [end for row, end in ends.items() if row not in chains]
+        return sorted(fresh, key=lambda end: (-end.strength, end.row))[: self.how.beam]
+
+    def _follow(
+        self, chain: _Chain, start: Role, concept: ConceptNode, targets: Mapping[int, Role], ends: dict[int, _Chain]
+    ) -> None:
+        """Judge the pairs of `chain` with each passage that `concept` leads to, and keep each passage's best."""
+        if targets.get(chain.row) is Role.TITLE:
+            return
+        for titled in (True, False):
+            chosen = [row for row, role in targets.items() if row != chain.row and (role is Role.TITLE) == titled]
+            rows = np.array(chosen, dtype=np.intp)
+            if not chosen:
+                continue
+            cover = np.maximum(self.pool.cover[rows], chain.cover)
+            vectors = self.pool.vectors[rows] + chain.vector
+            similarity = vectors @ self.asked.vector / np.linalg.norm(vectors, axis=1)
+            values = self.pool.value(cover, np.asarray(similarity, dtype=np.float32))
+            leads = sum(role is Role.LEAD for role in targets.values())
+            specific = float(max(concept.degree, 1)) ** -0.5 * (self.how.generic if start is Role.GENERIC else 1.0)
+            for rank, at in enumerate(np.argsort(-values, kind="stable"), start=1):
+                row, value = int(rows[at]), float(values[at])
+                role = targets[row]
+                sure = self.how.roles[role] * specific / rank / (leads if role is Role.LEAD else 1)
+                gain = self.how.gain * sure * (value - chain.value)
+                self.lift[chain.row] = max(self.lift[chain.row], gain)
+                strength = sure * chain.strength + gain
+                if strength > 0 and (row not in ends or strength > ends[row].strength):
+                    path = (*chain.path, concept.name, self.pool.ids[row])
+                    ends[row] = _Chain(row, cover[at], vectors[at], value, strength, path)
+
+    def _result(self) -> GraphResult:
+        for row, gain in self.lift.items():
+            self.bonus[row] += gain
+        found = sorted((row for row in self.bonus if self.bonus[row] > 0), key=lambda row: (-self.bonus[row], row))
+        ids = self.pool.ids
+        hits = tuple(GraphHit(ids[row], 2 * self.bonus[row], self.paths.get(row, (ids[row],))) for row in found)
+        return GraphResult(hits, {ids[row]: 2 * float(score) for row, score in enumerate(self.pool.scores())})
+
+
+async def search_graph(
+    graph: ConceptGraph,
+    reader: FeatureReader,
+    scope: Scope,
+    asked: Asked,
+    base: Mapping[str, float],
+    *,
+    how: Traversal = Traversal(),  # noqa: B008 (frozen value)
+) -> GraphResult:
+    """Passages that the graph speaks for, best first, each with the path that led to it.
+
+    `base` holds the blended scores of the dense and the keyword channel (`fuse.blend`), whose best passages are seeds.
+    """
+    return await _Walk(graph, reader, scope, asked, how).run(base)
+
+
+def weigh_question(text: str, sparse: SparseTerms, idf: Mapping[int, float]) -> dict[int, float]:
+    """`Asked.idf`: each term's weight in the question times its idf in the collection; unknown terms are left out."""
+    return {term: weight * idf[term] for term, weight in sparse.query_weights(text).items() if idf.get(term)}

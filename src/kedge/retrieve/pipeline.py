@@ -1,0 +1,268 @@
+"""The way out: embed → vectors ∥ keywords ∥ graph → fuse → keep what is live → rerank.
+
+Vector and keyword search and the graph's reading of the question run at the same time; the walk along the graph
+starts from what they found. A hit that the catalog does not know as live, or whose metadata there does not pass the
+filter, is dropped: the indexes are never believed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kedge.config import Settings
+from kedge.errors import NotFoundError, QueryError
+from kedge.ingest.parts import Stores
+from kedge.keeper import CollectionKeeper
+from kedge.retrieve.features import StoredFeatures
+from kedge.retrieve.fuse import Fused, add_bonus, blend, fuse_by_rank, with_ranks
+from kedge.retrieve.graph import Asked, GraphResult, search_graph, weigh_question
+from kedge.retrieve.rarity import term_weights
+from kedge.retrieve.rerank import Smoothing, adaptive, smooth
+from kedge.stores.base import CanKeywordSearch, CanReadPoints, StoredPoint, Vector
+from kedge.stores.filters import Eq, Filter, all_of, evaluate
+from kedge.text.analyze import SparseTerms
+from kedge.types import MAX_QUERY_CHARS, MAX_TOP_K, Collection, Passage, Query, Scored, SearchHit, SearchResult
+
+RERANKED = 50
+"""Best candidates that are reranked."""
+SPARSE = SparseTerms()
+
+
+def validate(query: Query) -> None:
+    """Raise QueryError for a query that cannot be (D-15)."""
+    if not query.text.strip():
+        raise QueryError("Query cannot be empty", hint="Type a question.")
+    if len(query.text) > MAX_QUERY_CHARS:
+        raise QueryError(
+            "Query exceeds maximum length",
+            hint=f"Use at most {MAX_QUERY_CHARS} characters.",
+            details={"length": len(query.text), "maximum": MAX_QUERY_CHARS},
+        )
+    if not 1 <= query.top_k <= MAX_TOP_K:
+        raise QueryError(f"top_k must be between 1 and {MAX_TOP_K}", details={"top_k": query.top_k})
+
+
+@dataclass(slots=True)
+class _Run:
+    """One query on its way; what each stage found and how long it took."""
+
+    query: Query
+    collection: Collection
+    where: Filter | None
+    vector: Vector
+    timings: dict[str, float] = field(default_factory=dict)
+    dense: list[Scored] = field(default_factory=list)
+    keyword: list[Scored] = field(default_factory=list)
+    graph: GraphResult = field(default_factory=lambda: GraphResult((), {}))
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.timings[stage] = 1000 * (time.perf_counter() - started)
+
+
+class Retriever:
+    """Finds passages in one collection at a time."""
+
+    def __init__(self, settings: Settings, stores: Stores, keeper: CollectionKeeper) -> None:
+        self.stores = stores
+        self._settings = settings
+        self._keeper = keeper
+
+    async def search(self, query: Query) -> SearchResult:
+        """The query's `top_k` best passages."""
+        return await self.rank(query, query.top_k)
+
+    async def rank(self, query: Query, limit: int) -> SearchResult:
+        """The `limit` best passages. Read again once if the collection was re-indexed under our feet."""
+        try:
+            return await self._rank(query, limit, await self._keeper.get(query.scope))
+        except NotFoundError:
+            return await self._rank(query, limit, await self._keeper.get(query.scope))
+
+    async def _rank(self, query: Query, limit: int, collection: Collection) -> SearchResult:
+        started = time.perf_counter()
+        run = await self._embed(query, collection)
+        await self._channels(run)
+        with run.timed("fuse"):
+            fused = self._fuse(run)
+        with run.timed("live"):
+            kept, live = await self._live(run, fused, limit)
+        with run.timed("rerank"):
+            ranked = await self._rerank(run, kept)
+        run.timings["total"] = 1000 * (time.perf_counter() - started)
+        hits = _hits(run, ranked[:limit], live, self._settings.threshold)
+        return SearchResult(
+            query=query.text,
+            hits=tuple(hits),
+            timings_ms=run.timings,
+            counts=_counts(run, fused, kept),
+            warnings=tuple(await self._diagnose(run, hits)),
+        )
+
+    async def _embed(self, query: Query, collection: Collection) -> _Run:
+        started = time.perf_counter()
+        embedder = await self._keeper.embedder_of(collection)
+        vector = await embedder.embed_query(query.text)
+        topic = Eq("topic_tag", query.topic_filter) if query.topic_filter is not None else None
+        run = _Run(query, collection, all_of(topic, query.where), vector)
+        run.timings["embed"] = 1000 * (time.perf_counter() - started)
+        return run
+
+    # ------------------------------------------------------------ channels
+
+    async def _channels(self, run: _Run) -> None:
+        """All channels at once; the graph's walk needs the other two, so its second half follows them."""
+        dense = asyncio.create_task(self._dense(run))
+        keyword = asyncio.create_task(self._keyword(run))
+        weights = asyncio.create_task(self._weights(run))
+        await asyncio.gather(dense, keyword, weights)
+        run.dense, run.keyword = dense.result(), keyword.result()
+        if run.query.include_graph and isinstance(self.stores.vectors, CanReadPoints):
+            with run.timed("graph"):
+                run.graph = await self._walk(run, weights.result(), self.stores.vectors)
+
+    async def _dense(self, run: _Run) -> list[Scored]:
+        with run.timed("vector"):
+            return await self.stores.vectors.search(
+                run.collection.index_name, run.query.scope.tenant, run.vector, self._settings.candidates, run.where
+            )
+
+    async def _keyword(self, run: _Run) -> list[Scored]:
+        if not isinstance(self.stores.vectors, CanKeywordSearch):
+            return []
+        with run.timed("keyword"):
+            return await self.stores.vectors.keyword_search(
+                run.collection.index_name, run.query.scope.tenant, run.query.text, self._settings.candidates, run.where
+            )
+
+    async def _weights(self, run: _Run) -> Mapping[int, float]:
+        idf = await term_weights(self.stores.vectors, run.collection, run.query.text)
+        return weigh_question(run.query.text, SPARSE, idf)
+
+    async def _walk(self, run: _Run, weights: Mapping[int, float], points: CanReadPoints) -> GraphResult:
+        asked = Asked(run.query.text, run.vector, weights)
+        reader = StoredFeatures(points, run.collection.index_name)
+        base = blend(_scores(run.dense), _scores(run.keyword))
+        return await search_graph(self.stores.graph, reader, run.query.scope, asked, base)
+
+    # ------------------------------------------------------------ fusion, live check, rerank
+
+    def _fuse(self, run: _Run) -> list[Fused]:
+        dense, keyword = [hit.id for hit in run.dense], [hit.id for hit in run.keyword]
+        graph = [hit.passage_id for hit in run.graph.hits]
+        if self._settings.fusion == "rrf":
+            return fuse_by_rank(dense, keyword, graph)
+        base = blend(_scores(run.dense), _scores(run.keyword))
+        bonus = {hit.passage_id: hit.bonus for hit in run.graph.hits}
+        return with_ranks(add_bonus({**base, **run.graph.base}, bonus), dense, keyword, graph)
+
+    async def _live(self, run: _Run, fused: Sequence[Fused], limit: int) -> tuple[list[Fused], dict[str, Passage]]:
+        """The best candidates that the catalog shows to readers and that pass the filter there."""
+        head = fused[: max(2 * limit, 2 * RERANKED)]
+        wanted = [item.passage_id for item in head]
+        on_paths = {step for hit in run.graph.hits for step in hit.path if step in run.graph.base}
+        live = await self.stores.catalog.passages.live(run.query.scope, [*wanted, *on_paths.difference(wanted)])
+        kept = [
+            item
+            for item in head
+            if (passage := live.get(item.passage_id)) is not None
+            and (run.where is None or evaluate(run.where, passage.payload()))
+        ]
+        return kept, live
+
+    async def _rerank(self, run: _Run, kept: Sequence[Fused]) -> list[Fused]:
+        points = self.stores.vectors
+        if self._settings.reranker == "none" or len(kept) < 2 or not isinstance(points, CanReadPoints):
+            return list(kept)
+        head = list(kept[:RERANKED])
+        stored = await points.read(
+            run.collection.index_name, run.query.scope.tenant, [item.passage_id for item in head]
+        )
+        if any(item.passage_id not in stored for item in head):
+            return list(kept)
+        sure = max((hit.bonus for hit in run.graph.hits), default=0.0)
+        return [*_smoothed(head, stored, adaptive(sure)), *kept[RERANKED:]]
+
+    async def _diagnose(self, run: _Run, hits: Sequence[SearchHit]) -> list[str]:
+        """Nothing found although there is something to find: say what is known about it (Q-05)."""
+        if hits or not run.collection.passages:
+            return []
+        passing = await self.stores.vectors.count(run.collection.index_name, run.query.scope.tenant, run.where)
+        samples = ", ".join(f"{hit.score:.3f}" for hit in run.dense[:3]) or "none"
+        return [
+            f"Nothing was found for {run.query.text[:80]!r} (top_k {run.query.top_k}) although the collection holds "
+            f"{run.collection.passages} passages, of which {passing} pass the filter; best vector scores: {samples}. "
+            "If this is unexpected, run `kedge check`."
+        ]
+
+
+def _smoothed(head: list[Fused], stored: Mapping[str, StoredPoint], how: Smoothing) -> list[Fused]:
+    scores = np.array([item.score for item in head], dtype=np.float32)
+    vectors = np.stack([stored[item.passage_id].vector for item in head])
+    better = smooth(scores, vectors, how)
+    order = sorted(range(len(head)), key=lambda index: (-float(better[index]), head[index].passage_id))
+    return [
+        Fused(
+            head[index].passage_id,
+            float(better[index]),
+            head[index].vector_rank,
+            head[index].keyword_rank,
+            head[index].graph_rank,
+        )
+        for index in order
+    ]
+
+
+def _scores(hits: Sequence[Scored]) -> dict[str, float]:
+    return {hit.id: hit.score for hit in hits}
+
+
+def _counts(run: _Run, fused: Sequence[Fused], kept: Sequence[Fused]) -> dict[str, int]:
+    return {
+        "vector": len(run.dense),
+        "keyword": len(run.keyword),
+        "graph": len(run.graph.hits),
+        "overlap": sum(item.in_both for item in fused),
+        "concepts": len({step for hit in run.graph.hits for step in hit.path[:-1:2]}),
+        "candidates": len(kept),
+    }
+
+
+def _hits(run: _Run, ranked: Sequence[Fused], live: Mapping[str, Passage], threshold: float) -> list[SearchHit]:
+    dense, keyword = _scores(run.dense), _scores(run.keyword)
+    paths = {hit.passage_id: hit.path for hit in run.graph.hits}
+    best = max((item.score for item in ranked), default=0.0)
+    hits = []
+    for rank, item in enumerate(ranked, 1):
+        score = max(0.0, min(1.0, item.score / best)) if best > 0 else 0.0
+        cosine = dense.get(item.passage_id)
+        hits.append(
+            SearchHit(
+                rank=rank,
+                passage=live[item.passage_id],
+                score=score,
+                vector_rank=item.vector_rank,
+                keyword_rank=item.keyword_rank,
+                graph_rank=item.graph_rank,
+                vector_score=cosine,
+                keyword_score=keyword.get(item.passage_id),
+                path=_readable(paths.get(item.passage_id, ()), live),
+                above_threshold=score >= threshold,
+            )
+        )
+    return hits
+
+
+def _readable(path: Sequence[str], live: Mapping[str, Passage]) -> tuple[str, ...]:
+    """The steps with passages named by their title."""
+    return tuple(live[step].title if step in live else step for step in path)

@@ -1,0 +1,54 @@
+"""The light default reranker: passages that resemble other good passages rise (the cluster hypothesis).
+
+It needs only the vectors that are stored anyway, costs well under a millisecond for 50 passages, helps ad-hoc and
+scientific search and steps back where the graph has found a chain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Smoothing:
+    """How strongly neighbours speak."""
+
+    neighbours: int = 3
+    """How many most similar candidates each passage listens to."""
+    weight: float = 0.3
+    """Share of the neighbours' mean score that is added."""
+    power: float = 2.0
+    """Exponent on the similarity: higher listens more to the nearest."""
+
+
+def adaptive(bonus: float, settings: Smoothing = Smoothing()) -> Smoothing:  # noqa: B008 (frozen value)
+    """Settings for a question whose best graph bonus is `bonus`: the surer the graph, the less neighbours speak.
+
+    A chain of passages is found because they differ, so smoothing would pull it apart; from a bonus of 1 on it is off.
+    """
+    return replace(settings, weight=settings.weight * max(0.0, 1.0 - bonus))
+
+
+def smooth(scores: Array, vectors: Array, settings: Smoothing = Smoothing()) -> Array:  # noqa: B008 (frozen value)
+    """New scores of the candidates, in the same order.
+
+    `vectors` holds one unit vector per candidate. Each candidate adds the similarity-weighted mean of its nearest
+    candidates' scores above the worst candidate's. With fewer than two candidates nothing changes.
+    """
+    count = len(scores)
+    if count < 2 or settings.weight == 0.0:
+        return scores
+    similarity = np.maximum(vectors @ vectors.T, 0.0) ** settings.power
+    np.fill_diagonal(similarity, 0.0)
+    if count > settings.neighbours:
+        kth = np.partition(similarity, -settings.neighbours, axis=1)[:, -settings.neighbours, None]
+        similarity = np.where(similarity >= kth, similarity, 0.0)
+    above = scores - scores.min()
+    total = similarity.sum(axis=1)
+    mean = np.divide(similarity @ above, total, out=np.zeros(count, dtype=np.float32), where=total > 0)
+    return np.asarray(scores + settings.weight * mean, dtype=np.float32)

@@ -1,0 +1,73 @@
+"""The HTTP API: `create_app(settings)` makes the FastAPI app; its lifespan opens the engine and runs its worker."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+from fastapi import Depends, FastAPI
+
+from kedge import __version__
+from kedge.config import Settings
+from kedge.engine import Engine
+from kedge.server import errors
+from kedge.server.deps import own_origin
+from kedge.server.edge import Edge
+from kedge.server.models import ErrorBody
+from kedge.server.routes import collections, documents, feedback, health, ingest, query
+from kedge.telemetry import Metrics
+
+DESCRIPTION = """
+Answers questions over your own documents; each sentence of an answer points to its source, and a question that the
+documents do not answer is refused.
+
+JSON comes out in `snake_case`; requests may use `snake_case` or `camelCase`. Every error has the one shape
+`{"error": {"code", "message", "hint", "details"}}`.
+"""
+TAGS = [
+    {"name": "query", "description": "Ask questions, whole or streamed, and rate the answers."},
+    {"name": "ingest", "description": "Take documents in and follow the job."},
+    {"name": "documents", "description": "What has been taken in."},
+    {"name": "collections", "description": "Named sets of documents."},
+    {"name": "operations", "description": "Health and metrics."},
+]
+
+
+def create_app(settings: Settings, engine: Engine | None = None) -> FastAPI:
+    """The app over these settings. An engine that is given is used and left open; else the lifespan opens one."""
+    metrics = Metrics()
+    app = FastAPI(
+        title="Kedge",
+        version=__version__,
+        description=DESCRIPTION,
+        openapi_tags=TAGS,
+        lifespan=_lifespan(settings, engine),
+        dependencies=[Depends(own_origin)],
+        responses={
+            "4XX": {"model": ErrorBody, "description": "The request cannot be carried out; `hint` says what to do."},
+            "5XX": {"model": ErrorBody, "description": "The server or a part of it failed."},
+        },
+        redoc_url=None,
+    )
+    app.state.settings = settings
+    app.state.metrics = metrics
+    app.add_middleware(Edge, settings=settings, metrics=metrics)
+    errors.install(app)
+    for module in (query, ingest, feedback, documents, collections, health):
+        app.include_router(module.router)
+    return app
+
+
+def _lifespan(settings: Settings, given: Engine | None) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        if given is not None:
+            app.state.engine = given
+            yield
+            return
+        async with Engine.open(settings) as engine:
+            app.state.engine = engine
+            engine.start_worker()
+            yield
+
+    return lifespan

@@ -1,0 +1,94 @@
+"""Runs the app on uvicorn: binds first, so that a taken port is a clear error, and announces the address when ready."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import uvicorn
+
+from kedge.config import Settings
+from kedge.engine import Engine
+from kedge.errors import UsageError
+from kedge.server.app import create_app
+from kedge.server.deps import is_loopback
+
+log = logging.getLogger(__name__)
+GRACE_SECONDS = 10
+
+
+def run_server(settings: Settings, announce: Callable[[str], None]) -> None:
+    """Serve until SIGINT or SIGTERM; running requests get a moment to end."""
+    if not is_loopback(settings.host):
+        log.warning("%s is not loopback and no credentials are asked for: who reaches it may use it", settings.host)
+    with bind(settings.host, settings.port) as bound:
+        asyncio.run(_serve(settings, bound, announce))
+
+
+async def _serve(settings: Settings, bound: socket.socket, announce: Callable[[str], None]) -> None:
+    async with Engine.open(settings) as engine:
+        engine.start_worker()
+        server = Server(create_app(settings, engine), settings, lambda: announce(url_of(settings.host, bound)))
+        await server.serve(sockets=[bound])
+
+
+class Server(uvicorn.Server):
+    """uvicorn that says when it is ready."""
+
+    def __init__(self, app: object, settings: Settings, ready: Callable[[], None]) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,  # type: ignore[arg-type]
+                log_config=None,
+                log_level=settings.log_level,
+                access_log=settings.log_level in ("debug", "info"),
+                timeout_graceful_shutdown=GRACE_SECONDS,
+                server_header=False,
+            )
+        )
+        self._ready = ready
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop on SIGINT and SIGTERM and return, so that the engine is closed; uvicorn's own way raises them again."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        try:
+            yield
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.remove_signal_handler(number)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, then announce."""
+        await super().startup(sockets)
+        if self.started:
+            self._ready()
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A listening socket, or an error that says why not."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise UsageError(
+            f"The server cannot listen on {host}:{port}: {error.strerror or error}.",
+            hint="Choose another port with --port, or --port 0 for a free one.",
+            details={"host": host, "port": port},
+        ) from error
+
+
+def url_of(host: str, bound: socket.socket) -> str:
+    """The address to type, with the port that was really taken."""
+    shown = f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{bound.getsockname()[1]}"

@@ -1,0 +1,193 @@
+"""The catalog port: the truth about collections, documents, versions, passages, jobs and queries.
+
+Rules that every implementation keeps (`kedge.testing.catalog` checks them):
+- A document is visible through its `live_version` alone. `Documents.switch` changes it in one transaction, for
+  all given versions at once; a reader sees all of the old or all of the new.
+- Every method is one transaction: it happens whole or not at all, and is durable when it returns.
+- Everything is idempotent: running a step again after a kill leads to the same state.
+- Nothing of another tenant is ever returned; asking for it looks like asking for what is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from kedge.types import Collection, Document, DocumentStatus, Job, Metadata, Passage, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class DeadPassages:
+    """Passages of one version that readers no longer see and that the indexes may still hold."""
+
+    scope: Scope
+    document_id: str
+    version_id: str
+    passage_ids: tuple[str, ...]
+    """Only ids that no live or staged version shares: safe to delete from the indexes."""
+    document_gone: bool
+    """The document has no live version and none being built: its graph node goes too."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRecord:
+    """What is kept of one query: hashes, times and counts, never its words (D-16, D-17)."""
+
+    query_id: str
+    tenant: str
+    session_id: str | None
+    """Analytics session; created on first use."""
+    user_hash: str
+    query_hash: str
+    strategy_used: str
+    """vector_only, keyword_only, graph_only or hybrid."""
+    execution_time_ms: float
+    vector_hits: int
+    graph_hits: int
+    metrics: Mapping[str, float | int | bool | None]
+    """The columns of `retrieval_metrics`."""
+    created_at: datetime
+
+
+class Collections(Protocol):
+    """Named collections and the physical index each points to."""
+
+    async def get(self, scope: Scope) -> Collection | None:
+        """The collection with its live document and passage counts."""
+
+    async def all(self, tenant: str) -> list[Collection]:
+        """All of the tenant, by name."""
+
+    async def everywhere(self) -> list[Collection]:
+        """All of all tenants: for checks and upkeep only."""
+
+    async def put(self, collection: Collection) -> None:
+        """Insert, or replace what may change (generation, index_name, embedder, dimension): the alias switch."""
+
+    async def delete(self, scope: Scope) -> None:
+        """Forget the collection with all its documents, versions and passages. Jobs stay as history."""
+
+
+class Documents(Protocol):
+    """Documents, their versions and the one visible switch."""
+
+    async def get(self, tenant: str, document_id: str) -> Document | None:
+        """The document, archived ones too."""
+
+    async def find(self, scope: Scope, urls: Sequence[str]) -> dict[str, Document]:
+        """By url; unknown urls are left out."""
+
+    async def page(
+        self, scope: Scope, *, status: DocumentStatus | None = None, limit: int = 100, offset: int = 0
+    ) -> list[Document]:
+        """Ordered by url. Archived ones only when asked for by status."""
+
+    async def begin(self, document: Document, version_id: str) -> None:
+        """Register a version about to be built: insert the document (pending) if new, refresh its descriptive fields
+        if nothing of it is live, and remember the version with the document's fields for the switch."""
+
+    async def set_status(self, version_ids: Sequence[str], status: DocumentStatus) -> None:
+        """Move versions in building on; documents without a live version show the same status."""
+
+    async def switch(self, version_ids: Sequence[str]) -> None:
+        """Make these versions live and their documents active, at once; what was live before is dead."""
+
+    async def fail(self, version_id: str, message: str) -> None:
+        """The version is dead. The document keeps its live version if it has one, else it is failed; says why."""
+
+    async def retire(self, scope: Scope, document_ids: Sequence[str]) -> list[str]:
+        """First step of a delete: nothing of these is visible any more. Returns the ids that were visible."""
+
+    async def archive(self, scope: Scope, document_ids: Sequence[str]) -> None:
+        """Last step of a delete: status archived."""
+
+    async def retired(self, scope: Scope) -> list[str]:
+        """Documents whose delete was begun and not finished."""
+
+
+class Passages(Protocol):
+    """Passages by version; readers see those of live versions alone."""
+
+    async def stage(self, passages: Sequence[Passage], index_name: str) -> list[str]:
+        """Write passages of versions in building. One whose id is known as indexed in `index_name` stays so.
+
+        Returns the ids that are not marked as indexed there yet, in the order given.
+        """
+
+    async def staged(self, scope: Scope) -> list[str]:
+        """Ids of passages of versions in building in this scope."""
+
+    async def mark_indexed(self, passage_ids: Sequence[str], index_name: str) -> None:
+        """Vectors of these are in the index."""
+
+    async def live(self, scope: Scope, passage_ids: Sequence[str]) -> dict[str, Passage]:
+        """Those of the ids that are visible now."""
+
+    async def of_document(
+        self, tenant: str, document_id: str, *, first: int = 0, last: int | None = None
+    ) -> list[Passage]:
+        """Live passages of one document, by position, from `first` to `last` inclusive."""
+
+    def scan(self, scope: Scope, batch: int = 1000) -> AsyncIterator[list[Passage]]:
+        """All live passages of the scope, in batches, by document and position."""
+
+    async def dead(self, limit: int) -> list[DeadPassages]:
+        """Dead versions of any tenant whose passages have not been swept, oldest first."""
+
+    async def forget(self, version_ids: Sequence[str]) -> None:
+        """Remove swept versions and their passages."""
+
+
+class Jobs(Protocol):
+    """Ingestion jobs across restarts."""
+
+    async def put(self, job: Job) -> None:
+        """Insert or replace."""
+
+    async def get(self, tenant: str, job_id: str) -> Job | None:
+        """The job."""
+
+    async def recent(self, tenant: str, *, limit: int = 50) -> list[Job]:
+        """Newest first."""
+
+    async def unfinished(self) -> list[Job]:
+        """Jobs of all tenants that have not ended, oldest first: what a restart takes up again."""
+
+    async def building(self, scope: Scope) -> list[tuple[str, str]]:
+        """(document id, version id) of versions that are being built in the scope."""
+
+
+class Analytics(Protocol):
+    """Queries, their metrics, feedback. Hashes only."""
+
+    async def record(self, query: QueryRecord) -> None:
+        """Keep one query with its metrics, and its session if it has one."""
+
+    async def feedback(self, tenant: str, query_id: str, rating: int, comment: str | None) -> str:
+        """Keep a rating 1–5; returns its id. NotFoundError for an unknown query of this tenant."""
+
+    async def summary(self, tenant: str) -> Metadata:
+        """Counts and averages: queries, refusals, mean times, feedback."""
+
+
+class Catalog(Protocol):
+    """The five parts, one database."""
+
+    @property
+    def collections(self) -> Collections: ...
+    @property
+    def documents(self) -> Documents: ...
+    @property
+    def passages(self) -> Passages: ...
+    @property
+    def jobs(self) -> Jobs: ...
+    @property
+    def analytics(self) -> Analytics: ...
+
+    async def integrity(self) -> list[str]:
+        """Faults in the database itself and in the rules above, as sentences; empty when sound."""
+
+    async def close(self) -> None:
+        """Release files and connections. Closing twice is fine."""

@@ -1,0 +1,271 @@
+"""The catalog's tables (D-09) in SQLAlchemy Core. `schema_graph` adds the graph's to the same metadata.
+
+Migrations in `migrations/versions` build exactly this; a test compares the two. Change both, and `REVISION`.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    CheckConstraint,
+    Column,
+    DateTime,
+    Dialect,
+    Float,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+)
+
+REVISION = "0002"
+"""The migration that makes this schema: a database at another one is upgraded, or refused if it is newer."""
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """An instant: stored in UTC, returned aware. A time without a zone is taken as UTC."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        return value if value is None else value.replace(tzinfo=UTC)
+
+
+def _required(name: str, kind: Any, *parts: Any, **options: Any) -> Column[Any]:
+    return Column(name, kind, *parts, nullable=False, **options)
+
+
+collections = Table(
+    "collections",
+    metadata,
+    Column("tenant", String, primary_key=True),
+    Column("name", String, primary_key=True),
+    _required("kind", String),
+    _required("embedder", String),
+    _required("dimension", Integer),
+    _required("generation", Integer),
+    _required("index_name", String),
+    _required("topics", JSON),
+    # Kept by the same transactions that switch and retire documents, so that reading them costs nothing.
+    _required("live_documents", Integer, server_default="0"),
+    _required("live_passages", Integer, server_default="0"),
+    _required("created_at", UtcDateTime),
+)
+
+documents = Table(
+    "documents",
+    metadata,
+    Column("id", String, primary_key=True),
+    _required("tenant", String),
+    _required("collection", String),
+    _required("url", String),
+    _required("external_id", String),
+    _required("title", String),
+    _required("format", String),
+    Column("author", String),
+    Column("topic_tag", String),
+    Column("file_hash", String),
+    Column("file_size", Integer),
+    _required("chunk_count", Integer, server_default="0"),
+    _required("status", String, server_default="pending"),
+    Column("error_message", Text),
+    _required("metadata", JSON),
+    Column("live_version", String),
+    _required("created_at", UtcDateTime),
+    Column("updated_at", UtcDateTime),
+    Column("ingested_at", UtcDateTime),
+    # Set by the first step of a delete, cleared by its last or by a new ingest.
+    Column("retired_at", UtcDateTime),
+    ForeignKeyConstraint(["tenant", "collection"], ["collections.tenant", "collections.name"]),
+    UniqueConstraint("tenant", "collection", "url"),
+    UniqueConstraint("tenant", "collection", "id"),
+)
+
+document_versions = Table(
+    "document_versions",
+    metadata,
+    Column("id", String, primary_key=True),
+    _required("document_id", String, ForeignKey("documents.id")),
+    _required("state", String),
+    _required("status", String),
+    # The document's descriptive fields as they will be after the switch.
+    _required("title", String),
+    _required("format", String),
+    _required("external_id", String),
+    Column("author", String),
+    Column("topic_tag", String),
+    Column("file_hash", String),
+    Column("file_size", Integer),
+    _required("metadata", JSON),
+    Column("updated_at", UtcDateTime),
+    Column("ingested_at", UtcDateTime),
+    Column("error_message", Text),
+    _required("created_at", UtcDateTime),
+    # Order of deaths: versions that die in one transaction share a number.
+    Column("died", Integer),
+    CheckConstraint("state IN ('building', 'live', 'dead')", name="state"),
+    Index(None, "document_id"),
+    Index(None, "state", "died", "id"),
+)
+
+passages = Table(
+    "passages",
+    metadata,
+    Column("version_id", String, ForeignKey("document_versions.id"), primary_key=True),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    _required("passage_id", String),
+    _required("document_id", String),
+    _required("text", Text),
+    _required("start_offset", Integer),
+    _required("end_offset", Integer),
+    _required("content_hash", String),
+    _required("token_count", Integer),
+    _required("title", String),
+    _required("url", String),
+    _required("external_id", String),
+    _required("section_path", JSON),
+    Column("page", Integer),
+    _required("has_code", Boolean),
+    _required("has_formula", Boolean),
+    _required("has_table", Boolean),
+    _required("language", String),
+    Column("topic_tag", String),
+    Column("ingested_at", UtcDateTime),
+    Column("document_updated_at", UtcDateTime),
+    _required("metadata", JSON),
+    Index(None, "passage_id", "version_id"),
+)
+
+passage_indexes = Table(
+    "passage_indexes",
+    metadata,
+    Column("passage_id", String, primary_key=True),
+    Column("index_name", String, primary_key=True),
+    sqlite_with_rowid=False,
+)
+"""Which passages have their vector in which physical index. Holds ids of live and staged versions only."""
+
+ingestion_jobs = Table(
+    "ingestion_jobs",
+    metadata,
+    Column("id", String, primary_key=True),
+    _required("tenant", String),
+    _required("collection", String),
+    _required("kind", String),
+    _required("mode", String),
+    _required("request", JSON),
+    Column("document_id", String),
+    _required("status", String, server_default="queued"),
+    Column("current_step", String),
+    _required("progress", Integer, server_default="0"),
+    Column("total_chunks", Integer),
+    _required("processed_chunks", Integer, server_default="0"),
+    _required("files_discovered", Integer, server_default="0"),
+    _required("files_processed", Integer, server_default="0"),
+    _required("files_skipped", Integer, server_default="0"),
+    _required("files_failed", Integer, server_default="0"),
+    _required("files_deleted", Integer, server_default="0"),
+    _required("passages_created", Integer, server_default="0"),
+    _required("passages_deleted", Integer, server_default="0"),
+    _required("errors", JSON),
+    _required("warnings", JSON),
+    Column("error_message", Text),
+    _required("created_at", UtcDateTime),
+    Column("started_at", UtcDateTime),
+    Column("completed_at", UtcDateTime),
+    CheckConstraint("progress BETWEEN 0 AND 100", name="progress"),
+    Index(None, "tenant", "created_at"),
+    Index(None, "status"),
+)
+
+analytics_sessions = Table(
+    "analytics_sessions",
+    metadata,
+    Column("tenant", String, primary_key=True),
+    Column("id", String, primary_key=True),
+    _required("started_at", UtcDateTime),
+    Column("ended_at", UtcDateTime),
+    _required("user_hash", String),
+)
+
+rag_queries = Table(
+    "rag_queries",
+    metadata,
+    Column("id", String, primary_key=True),
+    _required("tenant", String),
+    Column("session_id", String),
+    _required("timestamp", UtcDateTime),
+    _required("user_hash", String),
+    _required("query_hash", String),
+    _required("execution_time_ms", Float),
+    _required("vector_hits", Integer),
+    _required("graph_hits", Integer),
+    _required("strategy_used", String),
+    ForeignKeyConstraint(["tenant", "session_id"], ["analytics_sessions.tenant", "analytics_sessions.id"]),
+    Index(None, "tenant", "timestamp"),
+    Index(None, "tenant", "session_id"),
+)
+
+retrieval_metrics = Table(
+    "retrieval_metrics",
+    metadata,
+    Column("id", String, primary_key=True),
+    _required("query_id", String, ForeignKey("rag_queries.id"), unique=True),
+    Column("vector_search_ms", Float),
+    Column("vector_result_count", Integer),
+    Column("vector_top_score", Float),
+    Column("vector_avg_score", Float),
+    Column("graph_traversal_ms", Float),
+    Column("graph_result_count", Integer),
+    Column("graph_max_depth", Integer),
+    Column("concepts_found", Integer),
+    Column("fusion_ms", Float),
+    Column("overlap_count", Integer),
+    Column("rrf_top_score", Float),
+    Column("rerank_ms", Float),
+    Column("rerank_top_score", Float),
+    Column("confidence_threshold_met", Boolean),
+    Column("final_context_tokens", Integer),
+    Column("citation_count", Integer),
+    # What a query measured beyond the columns above.
+    _required("extra", JSON),
+    _required("created_at", UtcDateTime),
+)
+
+feedback_events = Table(
+    "feedback_events",
+    metadata,
+    Column("id", String, primary_key=True),
+    _required("query_id", String, ForeignKey("rag_queries.id")),
+    _required("rating", Integer),
+    Column("comment", Text),
+    _required("created_at", UtcDateTime),
+    CheckConstraint("rating BETWEEN 1 AND 5", name="rating"),
+    Index(None, "query_id"),
+)

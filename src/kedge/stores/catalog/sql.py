@@ -1,0 +1,39 @@
+"""The catalog on a SQL database (`sqlite:///path/catalog.db`)."""
+
+from __future__ import annotations
+
+from kedge.config import Settings
+from kedge.errors import StoreError
+from kedge.stores.catalog.analytics import SqlAnalytics
+from kedge.stores.catalog.collections import SqlCollections
+from kedge.stores.catalog.database import Database
+from kedge.stores.catalog.documents import SqlDocuments
+from kedge.stores.catalog.integrity import faults
+from kedge.stores.catalog.jobs import SqlJobs
+from kedge.stores.catalog.passages import SqlPassages
+
+
+class SqlCatalog:
+    """The `Catalog` port: five parts over one database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.collections = SqlCollections(database)
+        self.documents = SqlDocuments(database)
+        self.passages = SqlPassages(database)
+        self.jobs = SqlJobs(database)
+        self.analytics = SqlAnalytics(database)
+
+    async def integrity(self) -> list[str]:
+        try:
+            return await self._database.read(faults)
+        except StoreError as error:
+            return [error.message]
+
+    async def close(self) -> None:
+        await self._database.close()
+
+
+def open_catalog(url: str, _settings: Settings) -> SqlCatalog:
+    """Open the catalog, creating or upgrading its tables. StoreError when the file cannot be used."""
+    return SqlCatalog(Database(url))

@@ -1,0 +1,170 @@
+"""How ids, payloads and filters look inside the engine, so that filters mean exactly what `evaluate()` says.
+
+- Ids are shifted by a mask of the tenant: the same id under two tenants is two points. The default tenant's mask is 0.
+- Field names are always quoted in paths; `%` and `"` are escaped, so `%tenant` can be no user's field.
+- Numbers are matched by ranges, so 1 and 1.0 are equal. The binding takes `True` for 1 in a match, so booleans are
+  stored as marked strings. What no filter can match (objects, nested lists, NaN) is stored as a bare mark.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+import qdrant_edge as engine
+
+from kedge.stores.filters import And, Eq, Filter, In, Not, Or, Range, Scalar
+from kedge.types import DEFAULT_TENANT, Json
+
+TENANT = "%tenant"
+_MARK = "\x01"
+_EXACT = 1 << 53
+"""Integers up to here are exact as doubles."""
+_WORD = 1 << 63
+
+
+def inner_id(id: str, tenant: str) -> UUID:
+    """The engine's id of a tenant's point."""
+    return UUID(int=UUID(id).int ^ _mask(tenant))
+
+
+def outer_id(id: UUID, tenant: str) -> str:
+    """The way back."""
+    return str(UUID(int=id.int ^ _mask(tenant)))
+
+
+@lru_cache(maxsize=1024)
+def _mask(tenant: str) -> int:
+    if tenant == DEFAULT_TENANT:
+        return 0
+    return int.from_bytes(hashlib.blake2b(tenant.encode(), digest_size=16).digest())
+
+
+def field_name(name: str) -> str:
+    """A payload field as stored."""
+    return name.replace("%", "%25").replace('"', "%22")
+
+
+def field_path(name: str) -> str:
+    """The path that leads to the field in conditions and indexes."""
+    return f'"{field_name(name)}"'
+
+
+def index_params(kind: str) -> Any:
+    """The payload index for a kind of field; without HNSW links, which would multiply the time to build."""
+    if kind in ("integer", "float"):
+        return engine.FloatIndexParams(enable_hnsw=False)  # an integer index would not see 1.5
+    return engine.KeywordIndexParams(enable_hnsw=False)  # booleans and times are matched as strings
+
+
+def tenant_index() -> Any:
+    """The index that keeps tenants apart and makes searching one of them fast."""
+    return engine.KeywordIndexParams(is_tenant=True)
+
+
+def payload_of(tenant: str, payload: Mapping[str, Json]) -> dict[str, Any]:
+    """The payload as stored."""
+    stored: dict[str, Any] = {field_name(name): _stored(value) for name, value in payload.items()}
+    stored[TENANT] = tenant
+    return stored
+
+
+def filter_of(tenant: str, where: Filter | None) -> Any:
+    """The engine's filter for `where` within one tenant."""
+    own = engine.FieldCondition(f'"{TENANT}"', match=engine.MatchValue(tenant))
+    return engine.Filter(must=[own] if where is None else [own, _condition(where)])
+
+
+def _stored(value: Json) -> Any:
+    if isinstance(value, list):
+        return [_MARK if isinstance(item, (list, dict)) else _stored(item) for item in value]
+    if isinstance(value, bool):
+        return _text(value)
+    if isinstance(value, (int, float)):
+        return _MARK if math.isnan(value) else _number(value)
+    if isinstance(value, dict):
+        return _MARK
+    return value if value is None else _text(value)
+
+
+def _text(value: str | bool) -> str:
+    if isinstance(value, bool):
+        return f"{_MARK}{value}"
+    return f"{_MARK}{value}" if value.startswith(_MARK) else value
+
+
+def _number(value: int | float) -> int | float:
+    """Whole numbers of 64 bits as integers, all others as doubles; infinity is the largest double."""
+    if isinstance(value, int) and -_WORD <= value < _WORD:
+        return value
+    double = _double(value)
+    return int(double) if double.is_integer() and -_WORD <= double < _WORD else double
+
+
+def _double(value: int | float) -> float:
+    largest = sys.float_info.max
+    return float(min(max(value, -largest), largest))
+
+
+def _condition(where: Filter) -> Any:
+    match where:
+        case Eq(field, value):
+            return _equal(field_path(field), value)
+        case In(field, values):
+            return _any(_one_of(field_path(field), values))
+        case Range():
+            return _between(where)
+        case And(parts):
+            return engine.Filter(must=[_condition(part) for part in parts])
+        case Or(parts):
+            return _any([_condition(part) for part in parts])
+        case Not(part):
+            return engine.Filter(must_not=[_condition(part)])
+
+
+def _any(conditions: Sequence[Any]) -> Any:
+    return engine.Filter(should=list(conditions)) if conditions else _nothing()
+
+
+def _nothing() -> Any:
+    return engine.Filter(must_not=[engine.Filter()])
+
+
+def _one_of(path: str, values: Sequence[Scalar]) -> list[Any]:
+    texts = [_text(value) for value in values if isinstance(value, (str, bool))]
+    others = [_equal(path, value) for value in values if not isinstance(value, (str, bool))]
+    return [_among(path, texts), *others] if texts else others
+
+
+def _among(path: str, texts: list[str]) -> Any:
+    """Never `MatchValue`: with that, a text that looks like a UUID is not found in a field with a number index."""
+    return engine.FieldCondition(path, match=engine.MatchAny(texts))
+
+
+def _equal(path: str, value: Scalar) -> Any:
+    if value is None:
+        return engine.Filter(should=[engine.IsEmptyCondition(path), engine.IsNullCondition(path)])
+    if isinstance(value, (str, bool)):
+        return _among(path, [_text(value)])
+    if math.isnan(value):
+        return _nothing()
+    return _same_number(path, _number(value))
+
+
+def _same_number(path: str, number: int | float) -> Any:
+    double = float(number)
+    near = engine.FieldCondition(path, range=engine.RangeFloat(gte=double, lte=double))
+    if isinstance(number, float) or abs(number) <= _EXACT:
+        return near
+    return engine.Filter(must=[near, engine.FieldCondition(path, match=engine.MatchValue(number))])
+
+
+def _between(where: Range) -> Any:
+    bounds = {name: getattr(where, name) for name in ("gte", "lte", "gt", "lt")}
+    given = {name: _double(bound) for name, bound in bounds.items() if bound is not None}
+    return engine.FieldCondition(field_path(where.field), range=engine.RangeFloat(**given))

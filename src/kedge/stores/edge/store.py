@@ -1,0 +1,318 @@
+"""The vector store on Qdrant Edge.
+
+One thread writes, so writes are in order and never meet; a few threads read beside it. The engine lets go of Python's
+global lock in searches and writes, but not in `optimize()`, which therefore runs in a process of its own on a copy of
+the shard (`optimizer.py`); `Index.adopt_copy` brings the copy up to date and switches.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import subprocess
+import sys
+import uuid
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+import numpy as np
+import qdrant_edge as engine
+
+from kedge.config import Settings
+from kedge.errors import ConfigError, DimensionMismatchError, NotFoundError, StoreError
+from kedge.stores.base import IndexSpec, Point, StoredPoint, Vector
+from kedge.stores.edge.encode import filter_of, inner_id, outer_id, payload_of
+from kedge.stores.edge.faults import translated
+from kedge.stores.edge.index import DENSE, RESERVE, TERMS, Index
+from kedge.stores.filters import Filter
+from kedge.stores.rules import COSINE_DIGITS, KEYWORD_DIGITS, check_limit, check_points, check_query, is_id, ranked
+from kedge.text.analyze import SparseTerms
+from kedge.types import Scored
+
+OPTIMIZE_AFTER = 20_000
+"""Points added since the last optimisation that make the next one due; until then search is exact."""
+_READERS = 4
+_SPARE = 16
+"""Hits fetched beyond the limit, to see whether a tie crosses it."""
+_PAGE = 1000
+_T = TypeVar("_T")
+
+
+def open_vectors(url: str, settings: Settings) -> EdgeVectors:  # noqa: ARG001 (the registry's signature)
+    """`edge:///absolute/folder` or `edge://relative/folder`."""
+    folder = url.partition("://")[2]
+    if not folder:
+        raise ConfigError(f"The vector store {url!r} names no folder.", hint="Write edge:///path/to/folder.")
+    return EdgeVectors(Path(folder))
+
+
+class EdgeVectors:
+    """Vectors and keywords in folders below `root`, one per index, each used by one process at a time."""
+
+    def __init__(self, root: Path, *, optimize_after: int = OPTIMIZE_AFTER, reserve: int = RESERVE) -> None:
+        self._root = root
+        self._reserve = reserve
+        self._optimize_after = optimize_after
+        self._terms = SparseTerms()
+        self._open: dict[str, Index] = {}
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="kedge-edge-write")
+        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="kedge-edge-read")
+        self._optimizers: set[subprocess.Popen[bytes]] = set()
+        self._closed = False
+
+    async def create(self, spec: IndexSpec) -> None:
+        await self._write(self._create, spec)
+
+    async def drop(self, index: str) -> None:
+        await self._write(self._drop, index)
+
+    async def upsert(self, index: str, tenant: str, points: Sequence[Point]) -> None:
+        await self._write(self._upsert, index, tenant, points)
+
+    async def delete(self, index: str, tenant: str, ids: Sequence[str]) -> None:
+        await self._write(self._delete, index, tenant, ids)
+
+    async def search(
+        self, index: str, tenant: str, vector: Vector, limit: int, where: Filter | None = None
+    ) -> list[Scored]:
+        check_limit(limit)
+        found = await self._index(index)
+        check_query(vector, found.meta.dimension, index)
+        query = engine.Query.Nearest(np.asarray(vector, dtype=np.float32).tolist(), DENSE)
+        return await self._read(_best, found, _Question(tenant, query, limit, where, COSINE_DIGITS))
+
+    async def keyword_search(
+        self, index: str, tenant: str, query: str, limit: int, where: Filter | None = None
+    ) -> list[Scored]:
+        check_limit(limit)
+        found = await self._index(index)
+        weights = self._terms.query_weights(query)
+        if not weights:
+            return []
+        nearest = engine.Query.Nearest(_sparse(weights), TERMS)
+        asked = _Question(tenant, nearest, limit, where, KEYWORD_DIGITS, _corpus_of(tenant))
+        return await self._read(_best, found, asked)
+
+    async def read(self, index: str, tenant: str, ids: Sequence[str]) -> dict[str, StoredPoint]:
+        return await self._read(_stored, await self._index(index), tenant, ids)
+
+    async def term_idf(self, index: str, term_ids: Sequence[int]) -> list[float]:
+        return await self._read(_idf, await self._index(index), term_ids)
+
+    async def ids(self, index: str, tenant: str) -> AsyncIterator[list[str]]:
+        found = await self._index(index)
+        offset: uuid.UUID | None = None
+        while True:
+            page, offset = await self._read(_page, found, tenant, offset)
+            if page:
+                yield page
+            if offset is None:
+                return
+
+    async def count(self, index: str, tenant: str, where: Filter | None = None) -> int:
+        return await self._read(_count, await self._index(index), tenant, where)
+
+    async def optimize(self, index: str) -> bool:
+        """Build HNSW when enough points were added since the last time; else do nothing."""
+        found = await self._index(index)
+        if await self._read(found.count) - found.meta.optimized < self._optimize_after:
+            return False
+        copy = await self._write(found.start_copy)
+        if copy is None:
+            return False
+        adopted = False
+        try:
+            await self._run_optimizer(copy)
+            if not self._closed:
+                await self._write(found.adopt_copy, copy)
+                adopted = True
+        finally:
+            if not adopted:
+                await asyncio.to_thread(found.abandon_copy, copy)
+        return adopted
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        for process in tuple(self._optimizers):
+            process.terminate()
+        await asyncio.get_running_loop().run_in_executor(self._writer, self._close_all)
+        self._readers.shutdown(wait=False)
+        self._writer.shutdown(wait=False)
+
+    # ------------------------------------------------------------ on the writing thread
+
+    def _create(self, spec: IndexSpec) -> None:
+        folder = self._folder(spec.name)
+        if not Index.exists(folder):
+            self._open[spec.name] = Index.create(folder, spec, self._optimize_after // 2, self._reserve)
+            return
+        index = self._load(spec.name)
+        if index.meta.dimension != spec.dimension:
+            raise DimensionMismatchError(found=spec.dimension, expected=index.meta.dimension, collection=spec.name)
+        index.add_payload_indexes(spec.payload_indexes)
+
+    def _drop(self, name: str) -> None:
+        folder = self._folder(name)
+        if not Index.exists(folder):
+            return
+        with suppress(StoreError):  # a damaged index can be dropped too; one in use by another process cannot
+            self._load(name).close()
+        self._open.pop(name, None)
+        with translated(folder):
+            gone = folder.rename(folder.with_name(f".gone-{uuid.uuid4().hex}"))
+        shutil.rmtree(gone, ignore_errors=True)
+
+    def _upsert(self, name: str, tenant: str, points: Sequence[Point]) -> None:
+        index = self._load(name)
+        check_points(points, index.meta.dimension, name)
+        latest = {point.id: point for point in points}
+        index.upsert([self._point(tenant, point) for point in latest.values()])
+
+    def _point(self, tenant: str, point: Point) -> Any:
+        vectors: dict[str, Any] = {DENSE: np.asarray(point.vector, dtype=np.float32).tolist()}
+        weights = self._terms.term_weights(point.text)
+        if weights:
+            vectors[TERMS] = _sparse(weights)
+        return engine.Point(inner_id(point.id, tenant), vectors, payload_of(tenant, point.payload))
+
+    def _delete(self, name: str, tenant: str, ids: Sequence[str]) -> None:
+        index = self._load(name)
+        known = [inner_id(id, tenant) for id in ids if is_id(id)]
+        if known:
+            index.delete(known)
+
+    def _load(self, name: str) -> Index:
+        index = self._open.get(name)
+        if index is None:
+            folder = self._folder(name)
+            if not Index.exists(folder):
+                raise NotFoundError(f"There is no vector index {name!r}.", hint="Create it first.")
+            index = self._open[name] = Index.load(folder, self._reserve)
+        return index
+
+    def _close_all(self) -> None:
+        while self._open:
+            self._open.popitem()[1].close()
+
+    # ------------------------------------------------------------ plumbing
+
+    async def _index(self, name: str) -> Index:
+        """The open index; opened by the writing thread when it is not."""
+        index = self._open.get(name)
+        return await self._write(self._load, name) if index is None else index
+
+    async def _write(self, work: Callable[..., _T], *arguments: Any) -> _T:
+        return await self._submit(self._writer, work, *arguments)
+
+    async def _read(self, work: Callable[..., _T], *arguments: Any) -> _T:
+        return await self._submit(self._readers, work, *arguments)
+
+    async def _submit(self, pool: ThreadPoolExecutor, work: Callable[..., _T], *arguments: Any) -> _T:
+        if self._closed:
+            raise StoreError("The vector store is closed.", hint="Open it again.")
+        return await asyncio.get_running_loop().run_in_executor(pool, work, *arguments)
+
+    async def _run_optimizer(self, shard: Path) -> None:
+        command = [sys.executable, "-m", "kedge.stores.edge.optimizer", str(shard)]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)  # noqa: S603, ASYNC220
+        self._optimizers.add(process)
+        try:
+            _, complaint = await asyncio.to_thread(process.communicate)
+        finally:
+            process.terminate()
+            self._optimizers.discard(process)
+        if process.returncode and not self._closed:
+            last = complaint.decode(errors="replace").strip().rpartition("\n")[2]
+            raise StoreError(f"Optimising {shard.parent} failed: {last or process.returncode}.", hint="Try again.")
+
+    def _folder(self, name: str) -> Path:
+        return self._root / f"{quote(name, safe='')}.index"
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """One search of either kind, as the engine wants it."""
+
+    tenant: str
+    query: Any
+    limit: int
+    where: Filter | None
+    digits: int
+    """Decimals within which scores tie."""
+    params: Any = None
+
+
+def _best(index: Index, asked: _Question) -> list[Scored]:
+    """The best hits. Fetches on for as long as the last one fetched ties with the last one wanted."""
+    accept = filter_of(asked.tenant, asked.where)
+    with index.reading() as shard:
+        ceiling = max(1, int(shard.info().points_count))
+        fetch = min(asked.limit + _SPARE, ceiling)
+        while True:
+            request = engine.QueryRequest(limit=fetch, query=asked.query, filter=accept, params=asked.params)
+            hits = shard.query(request)
+            if len(hits) < fetch or fetch == ceiling or not _tied(hits, asked):
+                break
+            fetch = min(fetch * 4, ceiling)
+    return ranked(((outer_id(hit.id, asked.tenant), hit.score) for hit in hits), asked.limit, asked.digits)
+
+
+def _tied(hits: Sequence[Any], asked: _Question) -> bool:
+    last, wanted = (round(float(hit.score), asked.digits) for hit in (hits[-1], hits[asked.limit - 1]))
+    return last >= wanted
+
+
+def _page(index: Index, tenant: str, offset: uuid.UUID | None) -> tuple[list[str], uuid.UUID | None]:
+    request = engine.ScrollRequest(offset=offset, limit=_PAGE, filter=filter_of(tenant, None), with_payload=False)
+    with index.reading() as shard:
+        records, following = shard.scroll(request)
+    return [outer_id(record.id, tenant) for record in records], following
+
+
+def _count(index: Index, tenant: str, where: Filter | None) -> int:
+    with index.reading() as shard:
+        return int(shard.count(engine.CountRequest(exact=True, filter=filter_of(tenant, where))))
+
+
+def _stored(index: Index, tenant: str, ids: Sequence[str]) -> dict[str, StoredPoint]:
+    wanted = [inner_id(id, tenant) for id in ids if is_id(id)]
+    with index.reading() as shard:
+        records = shard.retrieve(wanted, with_payload=False, with_vector=True) if wanted else []
+    return {
+        outer_id(record.id, tenant): StoredPoint(np.array(record.vector[DENSE], dtype=np.float32), _weights(record))
+        for record in records
+    }
+
+
+def _idf(index: Index, term_ids: Sequence[int]) -> list[float]:
+    """The engine does not tell its idf, so it is read off the best hit for each term: score / stored weight."""
+    requests = [
+        engine.QueryRequest(limit=1, query=engine.Query.Nearest(_sparse({term: 1.0}), TERMS), with_vector=[TERMS])
+        for term in term_ids
+    ]
+    with index.reading() as shard:
+        answers = shard.query_batch(engine.QueryBatchRequest(requests)) if requests else []
+    return [
+        hits[0].score / _weights(hits[0])[term] if hits else 0.0 for term, hits in zip(term_ids, answers, strict=True)
+    ]
+
+
+def _weights(record: Any) -> dict[int, float]:
+    sparse = record.vector.get(TERMS)
+    return {} if sparse is None else dict(zip(sparse.indices, sparse.values, strict=True))
+
+
+def _sparse(weights: Mapping[int, float]) -> Any:
+    return engine.SparseVector(list(weights), list(weights.values()))
+
+
+def _corpus_of(tenant: str) -> Any:
+    """Rare is what is rare among the tenant's own points."""
+    return engine.SearchParams(idf=engine.IdfParams(corpus=filter_of(tenant, None)))

@@ -1,0 +1,207 @@
+"""`Kedge`: the Engine for code that does not use asyncio. One background thread runs the event loop; nothing else here.
+
+with Kedge("./.kedge") as kedge:
+    kedge.ingest("docs/")
+    print(kedge.ask("What is a kedge?").answer)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from kedge.config import load_settings
+from kedge.engine import Engine
+from kedge.errors import UsageError
+from kedge.stores.filters import from_mapping
+from kedge.types import (
+    DEFAULT_TENANT,
+    Answer,
+    Collection,
+    Document,
+    DocumentStatus,
+    Format,
+    IngestMode,
+    IngestRequest,
+    Job,
+    Json,
+    Passage,
+    Query,
+    Scope,
+    SearchResult,
+    StreamEvent,
+)
+
+T = TypeVar("T")
+
+
+class Kedge:
+    """Takes documents in, searches them and answers from them, blocking. Use it as a context manager or close it.
+
+    `home` is the folder that holds everything; further keyword arguments are settings (`kedge.config.Settings`).
+    """
+
+    def __init__(self, home: str | Path | None = None, *, config: str | Path | None = None, **settings: object) -> None:
+        place = Path(home) if home is not None else None
+        self.settings = load_settings(Path(config) if config else None, None, home=place, **settings)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="kedge", daemon=True)
+        self._thread.start()
+        self._closed = False
+        self._opened: AbstractAsyncContextManager[Engine] = Engine.open(self.settings)
+        try:
+            self._engine = self._run(self._opened.__aenter__())
+        except BaseException:
+            self._stop()
+            raise
+
+    # ------------------------------------------------------------ way in
+
+    def ingest(
+        self,
+        *sources: str | Path,
+        collection: str | None = None,
+        mode: str = "incremental",
+        topic: str | None = None,
+        title: str | None = None,
+        format: str | None = None,
+        metadata: Mapping[str, Json] | None = None,
+        on_progress: Callable[[Job], None] | None = None,
+    ) -> Job:
+        """Take in files, folders, globs or URLs and return the ended job; `job.errors` names what could not be read."""
+        request = IngestRequest(
+            scope=self._scope(collection),
+            sources=tuple(str(source) for source in sources),
+            mode=IngestMode(mode),
+            topic=topic,
+            title=title,
+            format=Format(format) if format else None,
+            metadata=dict(metadata or {}),
+        )
+        return self._run(self._engine.ingest(request, on_progress))
+
+    # ------------------------------------------------------------ way out
+
+    def search(self, text: str, *, collection: str | None = None, top_k: int = 5, **options: Any) -> SearchResult:
+        """Find passages, best first. Options: include_graph, topic, where (`{"page": {"gte": 3}}`)."""
+        return self._run(self._engine.search(self._query(text, collection, top_k, **options)))
+
+    def ask(self, text: str, *, collection: str | None = None, top_k: int = 5, **options: Any) -> Answer:
+        """Answer from the documents with citations, or refuse. Options as for `search`, and session_id."""
+        return self._run(self._engine.ask(self._query(text, collection, top_k, **options)))
+
+    def stream(
+        self, text: str, *, collection: str | None = None, top_k: int = 5, **options: Any
+    ) -> Iterator[StreamEvent]:
+        """Like `ask`, event by event. Leaving the loop early stops the work."""
+        events = self._engine.stream(self._query(text, collection, top_k, **options))
+        try:
+            while (event := self._run(_next(events))) is not None:
+                yield event
+        finally:
+            if not self._closed:
+                self._run(_finish(events))
+
+    def feedback(self, query_id: str, rating: int, comment: str | None = None) -> str:
+        """Rate an answer 1–5."""
+        return self._run(self._engine.feedback(DEFAULT_TENANT, query_id, rating, comment))
+
+    # ------------------------------------------------------------ what is there
+
+    def collections(self) -> list[Collection]:
+        """All collections."""
+        return self._run(self._engine.collections(DEFAULT_TENANT))
+
+    def delete_collection(self, collection: str) -> None:
+        """Delete a collection with everything in it."""
+        self._run(self._engine.delete_collection(self._scope(collection)))
+
+    def documents(
+        self, collection: str | None = None, *, status: str | None = None, limit: int = 100, offset: int = 0
+    ) -> list[Document]:
+        """Documents by url."""
+        wanted = DocumentStatus(status) if status else None
+        return self._run(self._engine.documents(self._scope(collection), status=wanted, limit=limit, offset=offset))
+
+    def document(self, document_id: str) -> tuple[Document, Sequence[Passage]]:
+        """One document and its passages."""
+        return self._run(self._engine.document(DEFAULT_TENANT, document_id))
+
+    def delete(self, document_id: str) -> Document:
+        """Delete a document: it is archived, and nothing of it is found any more."""
+        return self._run(self._engine.delete_document(DEFAULT_TENANT, document_id))
+
+    # ------------------------------------------------------------ life
+
+    def close(self) -> None:
+        """Close the engine and stop the thread. Closing twice is fine."""
+        if self._closed:
+            return
+        try:
+            self._run(self._opened.__aexit__(None, None, None))
+        finally:
+            self._stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _stop(self) -> None:
+        self._closed = True
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        if self._closed:
+            work.close()
+            raise UsageError("This Kedge is closed.", hint="Open a new one: Kedge(home).")
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            future.cancel()
+            raise
+
+    def _scope(self, collection: str | None) -> Scope:
+        return Scope(DEFAULT_TENANT, collection or self.settings.collection)
+
+    def _query(
+        self,
+        text: str,
+        collection: str | None,
+        top_k: int,
+        *,
+        include_graph: bool = True,
+        topic: str | None = None,
+        where: Mapping[str, Json] | None = None,
+        session_id: str | None = None,
+    ) -> Query:
+        return Query(
+            text=text,
+            scope=self._scope(collection),
+            top_k=top_k,
+            include_graph=include_graph,
+            topic_filter=topic,
+            where=from_mapping(where or {}),
+            session_id=session_id,
+        )
+
+
+async def _next(events: AsyncIterator[StreamEvent]) -> StreamEvent | None:
+    return await anext(events, None)
+
+
+async def _finish(events: AsyncIterator[StreamEvent]) -> None:
+    close = getattr(events, "aclose", None)
+    if close is not None:
+        await close()

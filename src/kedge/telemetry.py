@@ -1,0 +1,139 @@
+"""Metrics: every name is declared here once, with its doc, and nowhere else.
+
+`docs/reference/metrics.md` lists the same names; a test checks both ways. A `Metrics` object holds the values of one
+server; there is no global state. The text form is Prometheus' exposition format 0.0.4.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+LabelValues: TypeAlias = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric's name, kind, doc and label names."""
+
+    name: str
+    kind: Literal["counter", "gauge", "histogram"]
+    doc: str
+    labels: tuple[str, ...] = ()
+
+
+REQUESTS = Metric("kedge_http_requests_total", "counter", "HTTP requests served.", ("method", "route", "status"))
+QUERIES = Metric("kedge_queries_total", "counter", "Questions answered or refused, by confidence.", ("confidence",))
+REFUSALS = Metric("kedge_refusals_total", "counter", "Questions refused because the evidence was not enough.")
+ERRORS = Metric("kedge_errors_total", "counter", "Error responses, by error code.", ("code",))
+QUERY_SECONDS = Metric("kedge_query_seconds", "histogram", "Seconds from question to complete answer.")
+FEEDBACK = Metric("kedge_feedback_total", "counter", "Feedback received, by rating.", ("rating",))
+SUBMITTED = Metric("kedge_ingest_requests_total", "counter", "Ingestions accepted over HTTP.")
+DOCUMENTS = Metric("kedge_documents", "gauge", "Live documents, by collection.", ("collection",))
+PASSAGES = Metric("kedge_passages", "gauge", "Live passages, by collection.", ("collection",))
+JOBS = Metric("kedge_jobs", "gauge", "The newest 1,000 ingestion jobs, by status.", ("status",))
+
+METRICS: tuple[Metric, ...] = (
+    REQUESTS,
+    QUERIES,
+    REFUSALS,
+    ERRORS,
+    QUERY_SECONDS,
+    FEEDBACK,
+    SUBMITTED,
+    DOCUMENTS,
+    PASSAGES,
+    JOBS,
+)
+
+BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+"""Upper bounds of the histogram's buckets, in seconds; +Inf is added."""
+
+
+class _Histogram:
+    def __init__(self) -> None:
+        self.counts = [0] * (len(BUCKETS) + 1)
+        self.total = 0.0
+
+    def observe(self, value: float) -> None:
+        place = next((index for index, bound in enumerate(BUCKETS) if value <= bound), len(BUCKETS))
+        self.counts[place] += 1
+        self.total += value
+
+
+class Metrics:
+    """The values of the declared metrics. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._values: dict[str, dict[LabelValues, float]] = {}
+        self._histograms: dict[str, dict[LabelValues, _Histogram]] = {}
+
+    def add(self, metric: Metric, *labels: str, by: float = 1.0) -> None:
+        """Count up."""
+        _check(metric, "counter", labels)
+        with self._lock:
+            series = self._values.setdefault(metric.name, {})
+            series[labels] = series.get(labels, 0.0) + by
+
+    def observe(self, metric: Metric, value: float, *labels: str) -> None:
+        """Put one value into a histogram."""
+        _check(metric, "histogram", labels)
+        with self._lock:
+            self._histograms.setdefault(metric.name, {}).setdefault(labels, _Histogram()).observe(value)
+
+    def replace(self, metric: Metric, values: Mapping[LabelValues, float]) -> None:
+        """Set all series of a gauge; those not given are gone."""
+        for labels in values:
+            _check(metric, "gauge", labels)
+        with self._lock:
+            self._values[metric.name] = dict(values)
+
+    def render(self) -> str:
+        """Everything as Prometheus text. Unlabelled metrics show 0 before their first event."""
+        with self._lock:
+            return "\n".join(line for metric in METRICS for line in self._lines(metric)) + "\n"
+
+    def _lines(self, metric: Metric) -> Iterator[str]:
+        yield f"# HELP {metric.name} {metric.doc}"
+        yield f"# TYPE {metric.name} {metric.kind}"
+        if metric.kind == "histogram":
+            unseen = {} if metric.labels else {(): _Histogram()}
+            for labels, histogram in (self._histograms.get(metric.name) or unseen).items():
+                yield from _histogram_lines(metric, labels, histogram)
+            return
+        zero: dict[LabelValues, float] = {} if metric.labels else {(): 0.0}
+        for labels, value in sorted((self._values.get(metric.name) or zero).items()):
+            yield f"{metric.name}{_labels(metric.labels, labels)} {_number(value)}"
+
+
+def _histogram_lines(metric: Metric, labels: LabelValues, histogram: _Histogram) -> Iterator[str]:
+    seen = 0
+    for bound, count in zip((*BUCKETS, math.inf), histogram.counts, strict=True):
+        seen += count
+        shown = _labels((*metric.labels, "le"), (*labels, "+Inf" if bound == math.inf else _number(bound)))
+        yield f"{metric.name}_bucket{shown} {seen}"
+    yield f"{metric.name}_sum{_labels(metric.labels, labels)} {_number(histogram.total)}"
+    yield f"{metric.name}_count{_labels(metric.labels, labels)} {seen}"
+
+
+def _check(metric: Metric, kind: str, labels: LabelValues) -> None:
+    if metric.kind != kind or len(labels) != len(metric.labels):
+        raise ValueError(f"{metric.name} is a {metric.kind} with labels {metric.labels}, not a {kind} with {labels}")
+
+
+def _labels(names: tuple[str, ...], values: LabelValues) -> str:
+    if not names:
+        return ""
+    return "{" + ",".join(f'{name}="{_escape(value)}"' for name, value in zip(names, values, strict=True)) + "}"
+
+
+def _escape(value: str) -> str:
+    return value.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value == int(value) else repr(value)

@@ -1,0 +1,20 @@
+"""The contract of catalogs, written once. A backend binds it by saying how it is opened:
+
+```python
+class TestMine(CatalogContract):
+    async def open_store(self, folder: Path) -> Catalog:
+        return MyCatalog(folder)
+```
+
+`kedge.testing.catalog_congruence` adds random sequences against the memory catalog, which is the oracle.
+"""
+
+from __future__ import annotations
+
+from kedge.testing.catalog_documents import DocumentsContract
+from kedge.testing.catalog_passages import PassagesContract
+from kedge.testing.catalog_records import RecordsContract
+
+
+class CatalogContract(DocumentsContract, PassagesContract, RecordsContract):
+    """What every catalog keeps."""

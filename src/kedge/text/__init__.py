@@ -1,0 +1,1 @@
+"""Pure functions over text: search terms, sentences, names."""

@@ -1,0 +1,138 @@
+"""From text to search terms: the one analyser behind keyword search in every store.
+
+>>> terms("The suffix automata of C++ run in O(n)")
+['suffix', 'automata', 'c++', 'run', 'o(n)']
+>>> terms("北京大学")
+['北京', '京大', '大学']
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import zlib
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import Stemmer
+
+from kedge.text.languages import guess
+from kedge.text.sentences import sentences
+
+__all__ = ["SparseTerms", "fold", "sentences", "terms", "words"]
+
+_ACCENTS = re.compile("[\u0300-\u036f]")
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_TOKEN = re.compile(
+    rf"""
+    (?P<cjk>[{_CJK}]+)
+  | (?P<order>\bo\([^()\n]{{1,16}}\))                 # O(n), O(n log n)
+  | (?P<sharp>\b[a-z](?:\+\+|\#)(?![\w+#]))           # C++, C#
+  | (?P<number>\d+(?:[.,]\d+)+)                       # 3.14  10,000
+  | (?P<initials>\b(?:[a-z]\.){{2,}}[a-z]?\b|\b(?:[a-z]\.){{2,}})  # U.S.  e.g.
+  | (?P<word>[^\W_{_CJK}]+(?:['’][^\W_{_CJK}]+)*)
+    """,
+    re.VERBOSE,
+)
+_STOP = frozenset(
+    "a an and are as at be been but by did do does for from had has have he her his how if in into is it its of on or "
+    "she such that the their then there these they this to was were what when where which who whom whose why will with "
+    # Spanish, French, German, Italian, Portuguese: articles, prepositions and question words only
+    "el la los las un una unos unas de del al y en que se por con para su es fue como cual cuando quien donde cuantos "
+    "cuantas cuanto le les des du et une dans est pour qui sur avec au aux par quel quelle der die das und ist von zu "
+    "mit dem den ein eine im wer wie wann wo il gli della di che per nel dei alla chi quale os da em um uma com na no "
+    "dos".split()
+)
+
+
+def fold(text: str) -> str:
+    """Lower-case compatibility form without Latin accents; marks of other scripts, which carry meaning, stay."""
+    if text.isascii():
+        return text.lower()
+    decomposed = unicodedata.normalize("NFKD", text).casefold()
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
+
+
+def words(text: str) -> list[str]:
+    """Unstemmed terms in order: words, numbers, `c++`, `o(n)`, and character bigrams of Chinese, Japanese, Korean."""
+    found: list[str] = []
+    for match in _TOKEN.finditer(fold(text)):
+        token = match.group()
+        kind = match.lastgroup
+        if kind == "cjk":
+            found.extend(token[i : i + 2] for i in range(max(1, len(token) - 1)))
+        elif kind == "order":
+            found.append(token.replace(" ", ""))
+        elif kind == "number":
+            found.append(token.replace(",", ""))
+        elif kind == "initials":
+            found.append(token.replace(".", ""))
+        elif kind == "word":
+            found.append(re.split("['’]", token)[0] if token[-2:] in ("'s", "’s") else re.sub("['’]", "", token))
+        else:
+            found.append(token)
+    return found
+
+
+def terms(text: str, language: str | None = None) -> list[str]:
+    """Search terms of `text` in order, with repetitions: folded, without function words, stemmed.
+
+    `language` names a Snowball algorithm; by default it is guessed from the text.
+    """
+    stem = _stemmer(language or guess(text))
+    return [stem(word) for word in words(text) if word not in _STOP]
+
+
+class _CachedStemmer:
+    """One Snowball stemmer; PyStemmer itself caches per word."""
+
+    def __init__(self, language: str) -> None:
+        self._stem = Stemmer.Stemmer(language, 50_000).stemWord
+
+    def __call__(self, word: str) -> str:
+        return str(self._stem(word)) if word.isalpha() else word
+
+
+@lru_cache(maxsize=32)
+def _stemmer(language: str) -> _CachedStemmer:
+    return _CachedStemmer(language)
+
+
+@dataclass(frozen=True, slots=True)
+class SparseTerms:
+    """BM25 as sparse vectors: the document side saturates term counts, the store multiplies with idf.
+
+    The idf is the engine's own, `ln(1 + (N - n + 0.5) / (n + 0.5))`, so weights never change when the collection grows.
+    """
+
+    k1: float = 1.2
+    """How fast repeated terms saturate."""
+    b: float = 0.75
+    """How strongly long passages are discounted."""
+    average_length: float = 100.0
+    """Length in terms of a typical passage; fixed, so that stored weights stay valid."""
+
+    def term_weights(self, text: str) -> dict[int, float]:
+        """Weights of a stored passage, by term id."""
+        counts = Counter(terms(text))
+        norm = self.k1 * (1 - self.b + self.b * sum(counts.values()) / self.average_length)
+        return _by_id((term, n * (self.k1 + 1) / (n + norm)) for term, n in counts.items())
+
+    def query_weights(self, text: str) -> dict[int, float]:
+        """Weights of a question, by term id: how often each term is asked for."""
+        return _by_id((term, float(n)) for term, n in Counter(terms(text)).items())
+
+
+def term_id(term: str) -> int:
+    """Stable unsigned 32-bit id of a term, equal in every process and store."""
+    return zlib.crc32(term.encode())
+
+
+def _by_id(weights: Iterable[tuple[str, float]]) -> dict[int, float]:
+    merged: dict[int, float] = {}
+    for term, weight in weights:
+        key = term_id(term)
+        merged[key] = merged.get(key, 0.0) + weight
+    return merged

@@ -1,0 +1,118 @@
+"""Extracted answers: verbatim, cited, short where the question asks for something short."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kedge.answer.extract import ExtractedAnswer, extract_answer
+from kedge.text.evidence import Passage, candidate_sentences, quotable_spans, rank_sentences
+from kedge.text.question import parse_question
+
+
+def answer(question: str, *passages: Passage) -> ExtractedAnswer | None:
+    parsed = parse_question(question, lambda _: 3.0)
+    ranked = rank_sentences(candidate_sentences(parsed, passages))
+    return extract_answer(parsed, passages, ranked)
+
+
+def found(question: str, *passages: Passage) -> ExtractedAnswer:
+    extracted = answer(question, *passages)
+    assert extracted is not None
+    return extracted
+
+
+AUTOMATON = Passage(
+    "# Suffix Automaton\n\nA **suffix automaton** is a powerful data structure.\n\n## Complexity\n\n"
+    "Building the suffix automaton takes $O(n \\log k)$ time. It is equal to:\n\n$$T(n) = n + 1$$\n\n"
+    "```cpp\nint build() { return 0; }\n```\n\n| a | b |\n|---|---|\n| building | automaton |\n",
+    "Suffix Automaton",
+)
+
+
+@pytest.mark.req("D-13")
+@given(st.text(max_size=60), st.lists(st.tuples(st.text(max_size=200), st.text(max_size=20)), max_size=4))
+def test_quotes_are_verbatim_slices(question: str, texts: list[tuple[str, str]]) -> None:
+    passages = [Passage(text, title) for text, title in texts]
+    extracted = answer(question, *passages)
+    if extracted is None:
+        return
+    assert 1 <= len(extracted.quotes) <= 3
+    for quote in extracted.quotes:
+        assert passages[quote.passage].text[quote.start : quote.end] == quote.text != ""
+    if extracted.short:
+        first = extracted.quotes[0]
+        assert first.start <= extracted.short.start < extracted.short.end <= first.end
+        assert passages[first.passage].text[extracted.short.start : extracted.short.end] == extracted.short.text
+
+
+def test_no_passages_no_answer() -> None:
+    assert answer("Who?") is None
+    assert answer("Who?", Passage("", "")) is None
+
+
+@pytest.mark.req("D-13")
+@pytest.mark.parametrize(
+    ("question", "text", "short"),
+    [
+        ("When was the Lisbon treaty signed?", "The Lisbon treaty was signed on 13 December 2007.", "13 December 2007"),
+        ("How many people live in Warsaw?", "In Warsaw live 1.7 million people.", "1.7 million"),
+        ("Who captured Fort Oswego?", "Fort Oswego was captured by General Montcalm.", "General Montcalm"),
+        ("In what country is Normandy?", "Normandy is a region in France.", "France"),
+        ("¿Cuándo se firmó el tratado?", "El tratado se firmó en 1957.", "1957"),
+    ],
+)
+def test_short_answers(question: str, text: str, short: str) -> None:
+    extracted = found(question, Passage(text))
+    assert extracted.short is not None
+    assert extracted.short.text == short
+
+
+def test_complexity_is_quoted_whole() -> None:
+    extracted = found("What is the time complexity of building a suffix automaton?", AUTOMATON)
+    assert extracted.short is not None
+    assert extracted.short.text == "$O(n \\log k)$"
+
+
+def test_formulas_stay_with_their_sentence_and_code_stays_out() -> None:
+    quotable = [AUTOMATON.text[start:end] for start, end in quotable_spans(AUTOMATON.text)]
+    assert any(part.startswith("It is equal to:") and part.endswith("$$T(n) = n + 1$$") for part in quotable)
+    assert not any("```" in part or part.startswith(("#", "|")) for part in quotable)
+    assert any("```" in AUTOMATON.text[start:end] for start, end in quotable_spans(AUTOMATON.text, code=True))
+
+
+def test_comparisons_quote_both_sides() -> None:
+    extracted = found(
+        "Which film was released first, Alpha Rising or Omega Falling?",
+        Passage("Alpha Rising is a film released in 1961.", "Alpha Rising"),
+        Passage("Omega Falling is a film released in 1946.", "Omega Falling"),
+        Passage("Gamma is a fruit.", "Gamma"),
+    )
+    assert {quote.passage for quote in extracted.quotes} == {0, 1}
+
+
+def test_bridges_follow_the_title_that_is_mentioned() -> None:
+    extracted = found(
+        "Where was the performer of the song Changed It born?",
+        Passage("Changed It is a song by the performer Nicki Minaj.", "Changed It"),
+        Passage("Nicki Minaj was born in Saint James.", "Nicki Minaj"),
+        Passage("Bread is baked daily.", "Bread"),
+    )
+    assert {quote.passage for quote in extracted.quotes} == {0, 1}
+
+
+def test_nothing_is_said_twice() -> None:
+    extracted = found(
+        "Who founded Rome?",
+        Passage("Romulus founded Rome in 753 BC."),
+        Passage("Romulus founded Rome in 753 BC."),
+    )
+    assert len(extracted.quotes) == 1
+
+
+def test_chinese_is_quoted_by_sentence() -> None:
+    extracted = found("黑豹队的防守丢了多少分？", Passage("天气很好。黑豹队的防守只丢了 308分，排名第六。"))
+    assert "308" in extracted.quotes[0].text
+    assert extracted.short is not None
+    assert extracted.short.text == "308"

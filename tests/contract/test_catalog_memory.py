@@ -1,0 +1,15 @@
+"""The memory catalog keeps the contract of catalogs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kedge.config import Settings
+from kedge.stores.catalog.base import Catalog
+from kedge.stores.memory import open_catalog
+from kedge.testing.catalog import CatalogContract
+
+
+class TestMemoryCatalog(CatalogContract):
+    async def open_store(self, folder: Path) -> Catalog:
+        return open_catalog("memory:", Settings())

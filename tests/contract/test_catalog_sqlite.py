@@ -1,0 +1,29 @@
+"""The SQLite catalog keeps the contract of catalogs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from kedge.config import Settings
+from kedge.stores.catalog.base import Catalog
+from kedge.stores.catalog.sql import open_catalog
+from kedge.testing.catalog import CatalogContract
+from kedge.testing.catalog_congruence import CatalogCongruence
+
+
+class TestSqliteCatalog(CatalogContract):
+    async def open_store(self, folder: Path) -> Catalog:
+        return open_catalog(f"sqlite:///{folder / 'catalog.db'}", Settings())
+
+
+class SqliteLikeMemory(CatalogCongruence):
+    async def open_store(self, folder: Path) -> Catalog:
+        return open_catalog(f"sqlite:///{folder / 'catalog.db'}", Settings())
+
+
+@pytest.mark.req("D-09", "D-10", "D-18")
+class TestSqliteLikeMemory(SqliteLikeMemory.TestCase):
+    settings = settings(max_examples=25, stateful_step_count=20, deadline=None)

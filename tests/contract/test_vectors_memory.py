@@ -1,0 +1,15 @@
+"""The memory store keeps the contract of vector stores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kedge.config import Settings
+from kedge.stores.base import VectorStore
+from kedge.stores.memory import open_vectors
+from kedge.testing.vectors import VectorStoreContract
+
+
+class TestMemoryVectors(VectorStoreContract):
+    async def open_store(self, folder: Path) -> VectorStore:
+        return open_vectors("memory:", Settings())

@@ -1,0 +1,146 @@
+"""Downloads: public addresses only, checked at every hop, connected to the address that was checked."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+from pathlib import Path
+
+import pytest
+
+from kedge.config import Settings
+from kedge.errors import ForbiddenAddressError, SourceTooLargeError, UnreadableError
+from kedge.ingest.fetch import fetch, is_public
+from kedge.ingest.reader import open_document
+from kedge.ingest.sources import Source, discover
+from kedge.types import Format, SourceError
+from tests.ingest.conftest import Site
+
+OPEN = Settings(allow_private_urls=True)
+CLOSED = Settings()
+
+
+@pytest.mark.req("D-01")
+@pytest.mark.parametrize(
+    "address",
+    "127.0.0.1 10.0.0.1 172.16.3.4 192.168.1.1 169.254.169.254 0.0.0.0 100.64.0.1 224.0.0.1 240.0.0.1 255.255.255.255 "
+    "192.0.2.1 198.18.0.1 ::1 :: fe80::1 fc00::1 fec0::1 ff02::1 ::ffff:127.0.0.1 ::ffff:10.0.0.1 64:ff9b::7f00:1 "
+    "2002:7f00:1:: ::7f00:1 2001:db8::1".split(),
+)
+def test_addresses_that_are_not_public(address: str) -> None:
+    assert not is_public(ip_address(address))
+
+
+@pytest.mark.req("D-01")
+@pytest.mark.parametrize("address", ["93.184.216.34", "8.8.8.8", "2606:4700:4700::1111", "::ffff:8.8.8.8"])
+def test_addresses_that_are_public(address: str) -> None:
+    assert is_public(ip_address(address))
+
+
+@pytest.mark.req("D-01")
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "localhost", "[::1]", "2130706433", "0x7f000001", "127.1", "[::ffff:127.0.0.1]", "0.0.0.0"]
+)
+def test_loopback_is_refused_however_it_is_written(host: str, site: Site) -> None:
+    with pytest.raises((ForbiddenAddressError, UnreadableError)) as caught:
+        fetch(site.url("/", host), CLOSED)
+    assert site.hosts == []
+    if isinstance(caught.value, ForbiddenAddressError):
+        assert "allow_private_urls" in caught.value.hint
+
+
+@pytest.mark.req("D-01")
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://example.org/x", "gopher://127.0.0.1/"])
+def test_other_schemes_are_refused(url: str) -> None:
+    with pytest.raises(ForbiddenAddressError):
+        fetch(url, OPEN)
+
+
+@pytest.mark.req("D-01")
+def test_one_private_address_among_public_ones_is_enough_to_refuse(site: Site) -> None:
+    with pytest.raises(ForbiddenAddressError):
+        fetch("http://mixed.example/", CLOSED, resolve=lambda host, port: ["8.8.8.8", "10.0.0.1"])
+
+
+@pytest.mark.req("D-01")
+def test_a_redirect_to_a_private_address_is_refused(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first hop is public (the test says so), the second is not."""
+    site.redirect("/start", site.url("/inside", "internal.example"))
+    site.page("/inside", b"secret")
+    answers = {"public.example": "127.0.0.1", "internal.example": "10.0.0.7"}
+    monkeypatch.setattr("kedge.ingest.fetch.is_public", lambda address: str(address) == "127.0.0.1")
+    with pytest.raises(ForbiddenAddressError, match=r"10\.0\.0\.7"):
+        fetch(site.url("/start", "public.example"), CLOSED, resolve=lambda host, port: [answers[host]])
+    assert len(site.hosts) == 1
+
+
+@pytest.mark.req("D-01")
+def test_the_name_is_looked_up_once_and_the_connection_goes_there(site: Site) -> None:
+    """A name server that answers differently the second time changes nothing."""
+    site.page("/", b"<p>pinned</p>")
+    asked: list[str] = []
+
+    def rebinding(host: str, port: int) -> list[str]:
+        asked.append(host)
+        return ["127.0.0.1"] if len(asked) == 1 else ["192.0.2.1"]
+
+    fetched = fetch(site.url("/", "rebind.example"), OPEN, resolve=rebinding)
+    assert asked == ["rebind.example"]
+    assert site.hosts == [f"rebind.example:{site.port}"]
+    assert fetched.download.path.read_bytes() == b"<p>pinned</p>"
+
+
+@pytest.mark.req("D-01")
+def test_redirects_are_followed_and_counted(site: Site) -> None:
+    site.page("/end.md", b"# End", "text/plain", Last_Modified="Wed, 01 May 2024 10:00:00 GMT")
+    site.redirect("/1", "/2")
+    site.redirect("/2", site.url("/end.md"))
+    fetched = fetch(site.url("/1"), OPEN)
+    assert (fetched.url, fetched.name) == (site.url("/end.md"), "end.md")
+    assert fetched.updated_at is not None
+    assert fetched.updated_at.year == 2024
+    site.redirect("/loop", "/loop")
+    with pytest.raises(UnreadableError, match="redirects"):
+        fetch(site.url("/loop"), OPEN)
+
+
+@pytest.mark.req("D-01")
+def test_faults_of_servers(site: Site) -> None:
+    with pytest.raises(UnreadableError, match="404"):
+        fetch(site.url("/none"), OPEN)
+    with pytest.raises(UnreadableError, match="not known"):
+        fetch("http://no-such-host.invalid/", OPEN)
+    with pytest.raises(UnreadableError, match="cannot be downloaded"):
+        fetch("http://127.0.0.1:1/", OPEN)
+    with pytest.raises(UnreadableError):
+        fetch("http://[broken/", OPEN)
+    site.page("/slow", b"x")
+    with pytest.raises(UnreadableError, match="longer than"):
+        fetch(site.url("/slow"), Settings(allow_private_urls=True, url_timeout=1e-9))
+
+
+@pytest.mark.req("D-01")
+def test_size_is_limited_and_downloads_leave_nothing_behind(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    url = site.page("/big", b"x" * 300_000)
+    with pytest.raises(SourceTooLargeError):
+        fetch(url, Settings(allow_private_urls=True, max_source_bytes=1000))
+    fetched = fetch(url, OPEN)
+    assert fetched.download.size == 300_000
+    del fetched
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.req("D-01")
+def test_an_address_becomes_a_document(site: Site) -> None:
+    url = site.page("/docs/page", b"<title>Web page</title><main><p>Hello.</p></main>", "text/html; charset=utf-8")
+    (source,) = discover([url + "#part"], OPEN)
+    assert isinstance(source, Source)
+    assert (source.url, source.external_id, source.format) == (url, url, Format.HTML)
+    reader = open_document(source)
+    assert reader.title == "Web page"
+    assert next(reader.segments).document.text == "Hello."
+    (refused,) = discover([url], CLOSED)
+    assert isinstance(refused, SourceError)
+    assert refused.code == "forbidden_address"

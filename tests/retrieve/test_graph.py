@@ -1,0 +1,129 @@
+"""Traversal over a small graph of real shape."""
+
+from __future__ import annotations
+
+import asyncio
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from kedge.retrieve.fuse import add_bonus
+from kedge.retrieve.graph import Asked, Features, GraphResult, Traversal, search_graph, weigh_question
+from kedge.text.analyze import SparseTerms, terms
+from kedge.text.concepts import Role, discussed, title_aliases
+from kedge.types import Scope
+
+SCOPE = Scope("default", "tests")
+DOCUMENTS = {
+    "Changed It": "Changed It is a song performed by Nicki Minaj and Lil Wayne, released by a label.",
+    "Nicki Minaj": "Nicki Minaj is a rapper. Her place of birth is Port of Spain.",
+    "Lil Wayne": "Lil Wayne is a rapper who lives in Miami.",
+    "Port of Spain": "Port of Spain is a city with a large harbour.",
+    "Song forms": "The place of a song in a film, and the birth of the performer as a star.",
+    "Weather": "It rains.",
+}
+
+
+@dataclass(frozen=True)
+class Node:
+    id: str
+    key: str
+    name: str
+    degree: int
+
+
+@dataclass(frozen=True)
+class Edge:
+    passage_id: str
+    concept_id: str
+    role: Role
+
+
+class Memory:
+    """The smallest graph and feature store: one passage for each document; counts round trips."""
+
+    def __init__(self, documents: Mapping[str, str]) -> None:
+        self.texts = documents
+        self.titles = {key: title for title in documents for key in title_aliases(title)}
+        found = {title: discussed(text, lambda keys: set(keys) & set(self.titles)) for title, text in documents.items()}
+        self.edges = [Edge(title, key, item.role) for title, items in found.items() for key, item in items.items()]
+        self.calls = 0
+
+    def node(self, key: str) -> Node:
+        return Node(key, key, key, sum(edge.concept_id == key for edge in self.edges))
+
+    async def concepts_by_key(self, scope: Scope, keys: Sequence[str]) -> list[Node]:
+        self.calls += 1
+        known = {edge.concept_id for edge in self.edges} | set(self.titles)
+        return [self.node(key) for key in keys if key in known]
+
+    async def concepts_of(self, scope: Scope, passage_ids: Sequence[str]) -> tuple[list[Node], list[Edge]]:
+        self.calls += 1
+        edges = [edge for edge in self.edges if edge.passage_id in passage_ids]
+        return [self.node(key) for key in {edge.concept_id for edge in edges}], edges
+
+    async def passages_of(self, scope: Scope, concept_ids: Sequence[str], limit: int) -> list[Edge]:
+        self.calls += 1
+        return [edge for edge in self.edges if edge.concept_id in concept_ids]
+
+    async def about(self, scope: Scope, concept_ids: Sequence[str]) -> list[Edge]:
+        return [Edge(self.titles[key], key, Role.TITLE) for key in concept_ids if key in self.titles]
+
+    async def features(self, scope: Scope, passage_ids: Sequence[str]) -> dict[str, Features]:
+        sparse = SparseTerms()
+        texts = {passage: f"{passage} {self.texts[passage]}" for passage in passage_ids}
+        return {passage: Features(embed(text), sparse.term_weights(text)) for passage, text in texts.items()}
+
+
+def embed(text: str) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+    vector = np.full(64, 0.01, dtype=np.float32)
+    for term in terms(text):
+        vector[zlib.crc32(term.encode()) % 64] += 1
+    return vector / np.float32(np.linalg.norm(vector))
+
+
+def ask(question: str, base: Mapping[str, float], how: Traversal | None = None) -> tuple[GraphResult, int]:
+    store = Memory(DOCUMENTS)
+    idf = dict.fromkeys(SparseTerms().query_weights(question), 2.0)
+    asked = Asked(question, embed(question), weigh_question(question, SparseTerms(), idf))
+    result = asyncio.run(search_graph(store, store, SCOPE, asked, base, how=how or Traversal()))
+    return result, store.calls
+
+
+QUESTION = "What is the place of birth of the performer of song Changed It?"
+
+
+@pytest.mark.req("D-11")
+def test_the_second_hop_is_found_and_explains_itself() -> None:
+    result, _ = ask(QUESTION, {"Song forms": 2.0, "Changed It": 1.2, "Weather": 0.1})
+    ranked = add_bonus(result.base, {hit.passage_id: hit.bonus for hit in result.hits})
+    assert {passage for passage, _ in ranked[:2]} == {"Changed It", "Nicki Minaj"}
+    paths = {hit.passage_id: hit.path for hit in result.hits}
+    assert paths["Nicki Minaj"] == ("changed it", "Changed It", "nicki minaj", "Nicki Minaj")
+
+
+@pytest.mark.req("D-11")
+def test_round_trips_are_bounded() -> None:
+    assert ask(QUESTION, {"Changed It": 2.0}, Traversal(hops=2))[1] <= 4
+    assert ask(QUESTION, {"Changed It": 2.0}, Traversal(hops=3))[1] <= 6
+
+
+def test_a_third_hop_reaches_further() -> None:
+    near, far = (ask("Harbour of Changed It?", {}, Traversal(hops=hops))[0] for hops in (2, 3))
+    assert "Port of Spain" not in {hit.passage_id for hit in near.hits}
+    assert "Port of Spain" in {hit.passage_id for hit in far.hits}
+
+
+def test_a_question_without_names_or_seeds_finds_nothing() -> None:
+    result, _ = ask("why?", {})
+    assert result.hits == ()
+
+
+def test_hits_are_ordered_and_positive() -> None:
+    hits = ask(QUESTION, {"Changed It": 2.0})[0].hits
+    assert all(hit.bonus > 0 for hit in hits)
+    assert [hit.bonus for hit in hits] == sorted((hit.bonus for hit in hits), reverse=True)
+    assert all(hit.path[-1] == hit.passage_id for hit in hits)

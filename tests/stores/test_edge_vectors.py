@@ -1,0 +1,283 @@
+"""What is special about Qdrant Edge: kills, locks, optimising beside searches, left-overs, the engine's errors."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kedge.config import Settings
+from kedge.errors import ConfigError, DiskFullError, HomeBusyError, NotFoundError, StoreError
+from kedge.stores.base import CanKeywordSearch, CanOptimize, IndexSpec, Point, VectorStore
+from kedge.stores.edge import EdgeVectors, open_vectors
+from kedge.stores.edge.faults import translated
+from kedge.stores.filters import Eq, Range
+from kedge.stores.memory.vectors import MemoryVectors
+from kedge.testing.vectors import (
+    INDEX,
+    all_ids,
+    assert_agrees,
+    assert_every_value,
+    id_of,
+    ids_of,
+    point,
+    spec,
+    vector,
+    write_every_value,
+)
+
+WIDE = 16
+SPEC = IndexSpec(INDEX, 4, {"page": "integer"})
+WRITER = """
+import asyncio, sys
+from pathlib import Path
+from kedge.stores.base import IndexSpec
+from kedge.stores.edge import EdgeVectors
+from kedge.testing.vectors import INDEX, point
+
+async def main():
+    store = EdgeVectors(Path(sys.argv[1]))
+    await store.create(IndexSpec(INDEX, 4))
+    for start in range(0, 1_000_000, 50):
+        await store.upsert(INDEX, "acme", [point(n, (n, 1, 0, 0), f"word{n}") for n in range(start, start + 50)])
+        print(start + 50, flush=True)
+
+asyncio.run(main())
+"""
+
+
+def start_writer(folder: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen([sys.executable, "-c", WRITER, str(folder)], stdout=subprocess.PIPE, text=True)
+
+
+def wide_points(count: int, start: int = 0) -> list[Point]:
+    rng = np.random.default_rng(start)
+    rows = rng.standard_normal((count, WIDE)).astype(np.float32)
+    return [Point(id_of(start + n), row, f"word{n % 7} tree", {"page": n % 10}) for n, row in enumerate(rows)]
+
+
+def test_it_has_the_optional_powers(tmp_path: Path) -> None:
+    store = open_vectors(f"edge://{tmp_path}", Settings())
+    assert isinstance(store, VectorStore)
+    assert isinstance(store, CanKeywordSearch)
+    assert isinstance(store, CanOptimize)
+    with pytest.raises(ConfigError):
+        open_vectors("edge://", Settings())
+
+
+@pytest.mark.req("D-18")
+def test_acknowledged_points_survive_a_kill(tmp_path: Path) -> None:
+    writer = start_writer(tmp_path)
+    assert writer.stdout is not None
+    with writer.stdout as acknowledgements:
+        acknowledged = [int(next(acknowledgements)) for _ in range(12)][-1]
+        writer.send_signal(signal.SIGKILL)
+        acknowledged = max([acknowledged, *(int(line) for line in acknowledgements if line.endswith("\n"))])
+    assert writer.wait() == -signal.SIGKILL
+
+    async def body() -> None:
+        store = EdgeVectors(tmp_path)
+        held = set(await all_ids(store, "acme"))
+        assert held >= {id_of(n) for n in range(acknowledged)}
+        hits = await store.keyword_search(INDEX, "acme", f"word{acknowledged - 1}", 5)
+        assert ids_of(hits) == [id_of(acknowledged - 1)]
+        await store.close()
+
+    asyncio.run(body())
+
+
+def test_a_second_process_is_told_that_the_home_is_busy(tmp_path: Path) -> None:
+    writer = start_writer(tmp_path)
+    assert writer.stdout is not None
+    with writer.stdout as acknowledgements:
+        next(acknowledgements)
+
+        async def body() -> None:
+            store = EdgeVectors(tmp_path)
+            with pytest.raises(HomeBusyError):
+                await store.count(INDEX, "acme")
+            with pytest.raises(HomeBusyError):
+                await store.drop(INDEX)
+            await store.close()
+
+        try:
+            asyncio.run(body())
+        finally:
+            writer.kill()
+    writer.wait()
+
+
+@pytest.mark.req("D-04")
+def test_optimizing_keeps_writes_and_searches_going(tmp_path: Path) -> None:
+    async def body() -> None:
+        oracle, store = MemoryVectors(), EdgeVectors(tmp_path, optimize_after=300)
+        both: tuple[VectorStore, ...] = (oracle, store)
+        for each in both:
+            await each.create(IndexSpec(INDEX, WIDE, {"page": "integer"}))
+            await each.upsert(INDEX, "acme", wide_points(400))
+        task = asyncio.create_task(store.optimize(INDEX))
+        searches = await _work_beside(task, both)
+        assert await task is True
+        assert searches >= 3
+        assert await store.optimize(INDEX) is False
+        await _agrees(oracle, store)
+        await store.close()
+        store = EdgeVectors(tmp_path, optimize_after=300)
+        await _agrees(oracle, store)
+        assert len(list(tmp_path.glob("*/shard-*"))) == 1
+        await store.close()
+
+    asyncio.run(body())
+
+
+async def _work_beside(task: asyncio.Task[bool], both: Sequence[VectorStore]) -> int:
+    """Replace, add, delete and search until the task ends."""
+    searches = 0
+    while not task.done():
+        fresh = wide_points(5, start=1000 + searches) + wide_points(5, start=searches)
+        for each in both:
+            await each.upsert(INDEX, "acme", fresh)
+            await each.delete(INDEX, "acme", [id_of(200 + searches)])
+        assert await both[1].search(INDEX, "acme", fresh[0].vector, 1)
+        searches += 1
+    return searches
+
+
+async def _agrees(oracle: MemoryVectors, store: EdgeVectors) -> None:
+    assert await all_ids(store, "acme") == await all_ids(oracle, "acme")
+    query = wide_points(1, start=77)[0].vector
+    for where in (None, Range("page", lt=3)):
+        whole = await oracle.search(INDEX, "acme", query, 9999, where)
+        assert_agrees(await store.search(INDEX, "acme", query, 10, where), whole, 10)
+        words = await oracle.keyword_search(INDEX, "acme", "word3 tree", 9999, where)
+        assert_agrees(await store.keyword_search(INDEX, "acme", "word3 tree", 10, where), words, 10)
+
+
+def test_filters_mean_the_same_after_optimizing(tmp_path: Path) -> None:
+    async def body() -> None:
+        store = EdgeVectors(tmp_path, optimize_after=10)
+        await store.create(spec())
+        await write_every_value(store)
+        assert await store.optimize(INDEX) is True
+        await assert_every_value(store)
+        await store.close()
+
+    asyncio.run(body())
+
+
+def test_small_indexes_stay_exact(tmp_path: Path) -> None:
+    async def body() -> None:
+        store = EdgeVectors(tmp_path)
+        await store.create(SPEC)
+        await store.upsert(INDEX, "acme", [point(1)])
+        assert await store.optimize(INDEX) is False
+        with pytest.raises(NotFoundError):
+            await store.optimize("nope")
+        await store.close()
+
+    asyncio.run(body())
+
+
+def test_closing_stops_an_optimisation(tmp_path: Path) -> None:
+    async def body() -> None:
+        store = EdgeVectors(tmp_path, optimize_after=10)
+        await store.create(SPEC)
+        await store.upsert(INDEX, "acme", [point(n) for n in range(20)])
+        task = asyncio.create_task(store.optimize(INDEX))
+        while not store._optimizers:
+            await asyncio.wait([task], timeout=0.01)
+        await store.close()
+        assert await task is False
+        again = EdgeVectors(tmp_path)
+        assert await again.count(INDEX, "acme") == 20
+        await again.close()
+
+    asyncio.run(body())
+
+
+def test_left_overs_of_a_kill_are_swept(tmp_path: Path) -> None:
+    async def body() -> None:
+        store = EdgeVectors(tmp_path)
+        await store.create(SPEC)
+        await store.upsert(INDEX, "acme", [point(1, page=3)])
+        await store.close()
+        folder = next(tmp_path.glob("*.index"))
+        (folder / "shard-half" / "wal").mkdir(parents=True)
+        (tmp_path / "half.index" / "shard-1").mkdir(parents=True)
+        again = EdgeVectors(tmp_path)
+        assert await again.count(INDEX, "acme", Eq("page", 3)) == 1
+        assert not (folder / "shard-half").exists()
+        with pytest.raises(NotFoundError):
+            await again.count("half", "acme")
+        await again.create(IndexSpec("half", 4))
+        assert await again.search("half", "acme", vector(1, 0, 0, 0), 1) == []
+        await again.close()
+
+    asyncio.run(body())
+
+
+def test_a_nearly_full_disk_refuses_writes_and_keeps_what_is_there(tmp_path: Path) -> None:
+    async def body() -> None:
+        store = EdgeVectors(tmp_path)
+        await store.create(SPEC)
+        await store.upsert(INDEX, "acme", [point(1)])
+        await store.close()
+        full = EdgeVectors(tmp_path, optimize_after=1, reserve=1 << 60)
+        for write in (
+            full.upsert(INDEX, "acme", [point(2)]),
+            full.delete(INDEX, "acme", [id_of(1)]),
+            full.create(IndexSpec("other", 4)),
+            full.optimize(INDEX),
+        ):
+            with pytest.raises(DiskFullError):
+                await write
+        assert ids_of(await full.search(INDEX, "acme", vector(1, 0, 0, 0), 5)) == [id_of(1)]
+        with pytest.raises(NotFoundError):
+            await full.count("other", "acme")
+        await full.close()
+
+    asyncio.run(body())
+
+
+@pytest.mark.parametrize("damage", ["{", '{"name": "x"}', '{"name":"x","dimension":4,"shard":"s","layout":99}'])
+def test_a_damaged_index_says_so_and_can_be_dropped(tmp_path: Path, damage: str) -> None:
+    async def body() -> None:
+        store = EdgeVectors(tmp_path)
+        folder = tmp_path / f"{INDEX}.index"
+        folder.mkdir()
+        (folder / "index.json").write_text(damage)
+        with pytest.raises(StoreError, match="index"):
+            await store.count(INDEX, "acme")
+        await store.drop(INDEX)
+        await store.create(SPEC)
+        assert json.loads((folder / "index.json").read_text())["dimension"] == 4
+        await store.close()
+        with pytest.raises(StoreError, match="closed"):
+            await store.count(INDEX, "acme")
+
+    asyncio.run(body())
+
+
+@pytest.mark.parametrize(
+    ("raised", "expected"),
+    [
+        (Exception("failed to open WAL x/wal: Can't init WAL: Kind(WouldBlock)"), HomeBusyError),
+        (Exception("Service runtime error: IO Error: No space left on device (os error 28)"), DiskFullError),
+        (OSError(28, "No space left on device"), DiskFullError),
+        (PermissionError(13, "Permission denied"), StoreError),
+        (Exception("Service runtime error: something else"), StoreError),
+        (NotFoundError("ours"), NotFoundError),
+        (ValueError("a bug"), ValueError),
+    ],
+)
+def test_errors_are_translated_once(raised: Exception, expected: type[Exception]) -> None:
+    with pytest.raises(expected) as caught, translated(Path("/x")):
+        raise raised
+    assert type(caught.value) is expected

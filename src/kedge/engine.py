@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
 from pathlib import Path
 
 from kedge import registry
@@ -187,8 +187,9 @@ class Engine:
     async def stream(self, query: Query) -> AsyncIterator[StreamEvent]:
         """The answer in events: tokens, citations, metadata, done; or an error event."""
         validate(query)
-        async for event in self._answerer.stream(query):
-            yield event
+        async with aclosing(self._answerer.stream(query)) as events:
+            async for event in events:
+                yield event
 
     async def feedback(self, tenant: str, query_id: str, rating: int, comment: str | None = None) -> str:
         """Keep what somebody thought of an answer; returns the feedback's id."""

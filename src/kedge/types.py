@@ -599,6 +599,11 @@ class Answer:
     def refused(self) -> bool:
         return self.confidence == "insufficient"
 
+    def __str__(self) -> str:
+        """The answer with its sources, readable."""
+        sources = [f"{item.id} {' › '.join((item.title, *item.section_path))} — {item.url}" for item in self.citations]
+        return "\n".join([self.answer, *sources])
+
 
 EventType: TypeAlias = Literal["token", "citation", "metadata", "done", "error"]
 

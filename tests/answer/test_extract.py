@@ -82,6 +82,11 @@ def test_formulas_stay_with_their_sentence_and_code_stays_out() -> None:
     assert any("```" in AUTOMATON.text[start:end] for start, end in quotable_spans(AUTOMATON.text, code=True))
 
 
+def test_front_matter_is_never_quoted() -> None:
+    text = "---\ntags:\n  - Translated\nlink: dijkstra\n---\n# Dijkstra\n\nDijkstra finds shortest paths."
+    assert [text[start:end] for start, end in quotable_spans(text)] == ["Dijkstra finds shortest paths."]
+
+
 def test_comparisons_quote_both_sides() -> None:
     extracted = found(
         "Which film was released first, Alpha Rising or Omega Falling?",

@@ -28,9 +28,11 @@ def idf(term: str) -> float:
     return 1.0 if term in COMMON else 5.0
 
 
-def features(question: str, *texts: str, cosine: float | None = None, title: str = "") -> Features:
+def features(
+    question: str, *texts: str, cosine: float | None = None, keyword_score: float | None = None, title: str = ""
+) -> Features:
     parsed = parse_question(question, idf)
-    evidence = [Evidence(Passage(text, title), cosine=cosine) for text in texts]
+    evidence = [Evidence(Passage(text, title), cosine=cosine, keyword_score=keyword_score) for text in texts]
     candidates = candidate_sentences(parsed, [item.passage for item in evidence])
     query = vectors = None
     if cosine is not None:
@@ -39,8 +41,8 @@ def features(question: str, *texts: str, cosine: float | None = None, title: str
     return judge_features(parsed, evidence, rank_sentences(candidates, query, vectors))
 
 
-def probability(question: str, *texts: str, cosine: float | None = None, title: str = "") -> float:
-    return default_judge().probability(features(question, *texts, cosine=cosine, title=title))
+def probability(question: str, *texts: str, cosine: float | None = None, keyword_score: float | None = None) -> float:
+    return default_judge().probability(features(question, *texts, cosine=cosine, keyword_score=keyword_score))
 
 
 unit = st.floats(0, 1)
@@ -73,10 +75,11 @@ def test_more_missing_never_raises_it(given_features: Features, name: str, more:
 
 
 @pytest.mark.req("D-11")
-@pytest.mark.parametrize("cosine", [None, 0.8])
-def test_a_sentence_with_the_whole_question_is_enough(cosine: float | None) -> None:
+@pytest.mark.parametrize(("cosine", "keyword_score"), [(None, 12.0), (0.8, None)])
+def test_a_sentence_with_the_whole_question_is_enough(cosine: float | None, keyword_score: float | None) -> None:
     text = "The Treaty of Lisbon was signed by the EU member states on 13 December 2007."
-    assert probability("When was the Treaty of Lisbon signed?", text, cosine=cosine) >= THRESHOLD
+    question = "When was the Treaty of Lisbon signed?"
+    assert probability(question, text, cosine=cosine, keyword_score=keyword_score) >= THRESHOLD
 
 
 @pytest.mark.req("D-11")

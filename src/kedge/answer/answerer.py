@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, replace
 
 from kedge.answer.cite import cite
 from kedge.answer.extract import ExtractedAnswer, extract_answer
 from kedge.config import Settings
-from kedge.errors import KedgeError
 from kedge.ids import new_id
 from kedge.keeper import CollectionKeeper
 from kedge.retrieve.judge import Evidence, confidence, default_judge, judge_features
@@ -53,13 +52,9 @@ class Answerer:
         await self._recorder.record(query, result, answer, elapsed)
         return answer
 
-    async def stream(self, query: Query) -> AsyncIterator[StreamEvent]:
+    async def stream(self, query: Query) -> AsyncGenerator[StreamEvent, None]:
         """Words as they stand in the answer, each citation after the sentence it belongs to, then the metadata."""
-        try:
-            answer = await self.ask(query)
-        except KedgeError as error:
-            yield StreamEvent("error", error=error.as_json())
-            return
+        answer = await self.ask(query)
         waiting = {citation.id: citation for citation in answer.citations}
         for piece in _PIECE.findall(answer.answer):
             yield StreamEvent("token", content=piece)

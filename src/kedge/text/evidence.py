@@ -34,12 +34,12 @@ _FUZZY_DICE = 0.7
 _NOT_PROSE = re.compile(
     r"""
     \s*(?:```|~~~|\||!\[|<[a-zA-Z/!]|---|===|\{%|\{\{|\#include|@)   # code, tables, pictures, markup, rules
-  | \s*(?:tags|title|layout|author|date|e_maxx_link)\s*:                                  # front matter
   | \s*(?:[-*+•]|\d+[.)])?\s*(?:\*\*)?\[[^\]]*\]\([^)]*\)[^\w]*\Z                              # nothing but a link
   | [^\w]*\Z
     """,
     re.VERBOSE,
 )
+_FRONT_MATTER = re.compile(r"\A---\n.*?\n---(?:\n|\Z)", re.DOTALL)
 _HEADING = re.compile(r"\s*#{1,6}\s[^\n]*(?:\n|\Z)")
 _CODE = re.compile(r"\s*(?:```|~~~)")
 _FORMULA = re.compile(r"\s*\$\$")
@@ -158,8 +158,10 @@ def quotable_spans(text: str, *, code: bool = False) -> list[tuple[int, int]]:
     A formula on its own line stays with the sentence that announces it.
     """
     spans: list[tuple[int, int]] = []
+    front = _FRONT_MATTER.match(text)
+    prose = front.end() if front else 0
     for first, end in sentences(text):
-        start = _behind_headings(text, first, end)
+        start = _behind_headings(text, min(max(first, prose), end), end)
         if start == end or (_NOT_PROSE.match(text[start:end]) and not (code and _CODE.match(text, start, end))):
             continue
         if spans and _belongs_to(text, spans[-1], start, end):

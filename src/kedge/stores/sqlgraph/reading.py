@@ -31,6 +31,7 @@ _Tie = tuple[int, int]
 # Built once: building a statement costs more than running it.
 _OF_PASSAGES = _WEIGHTS.where(passage_concepts.c.passage_id.in_(bindparam("ids", expanding=True)))
 _OF_CONCEPTS = _WEIGHTS.where(passage_concepts.c.concept_seq.in_(bindparam("seqs", expanding=True)))
+_OF_BOTH = _OF_PASSAGES.where(passage_concepts.c.concept_seq == bindparam("seq"))
 _HEAVIEST = (
     _WEIGHTS.where(passage_concepts.c.concept_seq == bindparam("seq"))
     .order_by(passage_concepts.c.frequency.desc(), passage_concepts.c.passage_id)
@@ -92,11 +93,10 @@ def passages_of(connection: Connection, scope: Scope, concept_ids: Sequence[str]
 
 
 def _heaviest(connection: Connection, seq: int, limit: int) -> Sequence[Any]:
-    """The first edges of a concept, until `limit` passages are among them: one may be tied to it in several ways."""
-    found = connection.execute(_HEAVIEST, {"seq": seq, "limit": limit}).all()
-    if len({row.passage_id for row in found}) < limit:
-        found = connection.execute(_HEAVIEST, {"seq": seq, "limit": limit * len(MentionKind)}).all()
-    return found
+    """All edges to the `limit` heaviest passages of a concept: one may be tied to it in several ways."""
+    found = connection.execute(_HEAVIEST, {"seq": seq, "limit": limit * len(MentionKind)}).all()
+    best = list(dict.fromkeys(row.passage_id for row in found))[:limit]
+    return [row for ids in batches(best) for row in connection.execute(_OF_BOTH, {"seq": seq, "ids": ids})]
 
 
 def _edges(rows: Iterable[Any], identifiers: dict[int, str], limit: int) -> list[GraphEdge]:

@@ -7,9 +7,10 @@ features of `kedge.retrieve.judge`, fits a logistic model whose signs are fixed 
 confidence), writes `src/kedge/retrieve/data/judge.json` and prints what it reached on articles or sets that the fitted
 weights have not seen. The features, the pairs of opposites and SET_WEIGHTS were chosen by people who had seen these
 figures and errors of all eight squad2 articles, so expect a little less on new articles. Half of the 2wikimultihop
-questions get their gold passages added, as a graph channel would. Evidence that cannot answer comes from three places: questions written to be
-unanswerable (squad2), answerable questions whose gold passages were taken out of the collection, and questions
-of another set.
+questions get their gold passages added, as a graph channel would.
+
+Evidence that cannot answer comes from three places: questions written to be unanswerable (squad2), answerable questions
+whose gold passages were taken out of the collection, and questions of another set.
 """
 
 from __future__ import annotations

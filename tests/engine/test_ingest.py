@@ -1,0 +1,301 @@
+"""The way in, through the engine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kedge.engine import Engine
+from kedge.errors import DiskFullError, EmbedderMismatchError, ModelError, UsageError
+from kedge.models.fake import HashEmbedder
+from kedge.stores.edge import store as edge_store
+from kedge.types import DEFAULT_TENANT, DocumentStatus, IngestMode, IngestRequest, JobStatus, Query, Scope
+
+SCOPE = Scope(DEFAULT_TENANT, "default")
+
+
+def request(path: Path, **options: Any) -> IngestRequest:
+    return IngestRequest(SCOPE, (str(path),), **options)
+
+
+async def seen(engine: Engine) -> dict[str, list[str]]:
+    """What readers see: passage ids by file name."""
+    found = {}
+    for document in await engine.documents(SCOPE):
+        _, passages = await engine.document(DEFAULT_TENANT, document.id)
+        found[Path(document.url).name] = [passage.id for passage in passages]
+    return found
+
+
+@pytest.mark.req("D-01", "D-10", "D-18")
+def test_a_folder_becomes_documents(run: Any, folder: Path) -> None:
+    async def scenario(engine: Engine) -> None:
+        states: list[JobStatus] = []
+        job = await engine.ingest(request(folder), lambda job: states.append(job.status))
+        assert (job.status, job.progress) == (JobStatus.COMPLETE, 100)
+        assert (job.files_discovered, job.files_processed, job.files_skipped) == (3, 3, 0)
+        assert job.processed_passages == job.total_passages == sum(len(ids) for ids in (await seen(engine)).values())
+        order = list(dict.fromkeys(states))
+        assert order == [JobStatus.CHUNKING, JobStatus.EMBEDDING, JobStatus.EXTRACTING, JobStatus.COMPLETE]
+        titles = {document.title for document in await engine.documents(SCOPE)}
+        assert {"Anchors", "Tides"} <= titles
+        assert all(document.status is DocumentStatus.ACTIVE for document in await engine.documents(SCOPE))
+        assert (await engine.check()).problems == ()
+
+    run(scenario)
+
+
+@pytest.mark.req("D-02")
+def test_passages_are_exact_slices_with_their_place(run: Any, folder: Path) -> None:
+    async def scenario(engine: Engine) -> None:
+        await engine.ingest(request(folder, topic="sea", metadata={"shelf": 3}))
+        text = (folder / "anchors.md").read_text()
+        document = next(item for item in await engine.documents(SCOPE) if item.title == "Anchors")
+        _, passages = await engine.document(DEFAULT_TENANT, document.id)
+        for number, passage in enumerate(passages):
+            assert passage.text == text[passage.start : passage.end]
+            assert passage.index == number
+            assert (passage.document_id, passage.topic_tag, passage.language) == (document.id, "sea", "en")
+            assert passage.metadata["shelf"] == 3
+            assert passage.token_count > 0
+            assert passage.ingested_at is not None
+            assert passage.document_updated_at is not None
+
+    run(scenario)
+
+
+@pytest.mark.req("C-08", "D-18")
+def test_an_unchanged_folder_touches_nothing(run: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(engine: Engine) -> None:
+        await engine.ingest(request(folder))
+        before = await seen(engine)
+
+        async def embed(*_: object) -> None:
+            raise AssertionError("an unchanged text was embedded again")
+
+        monkeypatch.setattr(HashEmbedder, "embed", embed)
+        again = await engine.ingest(request(folder))
+        assert (again.files_skipped, again.files_processed, again.passages_created) == (3, 0, 0)
+        assert await seen(engine) == before
+
+    run(scenario)
+
+
+@pytest.mark.req("C-09", "D-18")
+def test_a_changed_file_is_replaced_and_keeps_what_did_not_change(run: Any, folder: Path) -> None:
+    async def scenario(engine: Engine) -> None:
+        long = "\n\n".join(f"## Part {n}\n\n" + f"Sentence {n} about sails. " * 40 for n in range(6))
+        (folder / "sails.md").write_text(f"# Sails\n\n{long}\n")
+        await engine.ingest(request(folder))
+        before = (await seen(engine))["sails.md"]
+        (folder / "sails.md").write_text((folder / "sails.md").read_text().replace("Sentence 3", "Statement 3"))
+        job = await engine.ingest(request(folder))
+        after = (await seen(engine))["sails.md"]
+        assert (job.files_processed, job.files_skipped) == (1, 3)
+        kept = set(before) & set(after)
+        assert 0 < len(kept) < len(after)
+        assert job.passages_created == len(set(after) - kept)
+        assert (await engine.check()).problems == ()
+        hits = (await engine.search(Query("Sentence 3 about sails", SCOPE, top_k=20))).hits
+        assert not {hit.passage.id for hit in hits} & (set(before) - kept)
+
+    run(scenario)
+
+
+@pytest.mark.req("C-08", "D-18")
+def test_a_deleted_file_goes(run: Any, folder: Path) -> None:
+    async def scenario(engine: Engine) -> None:
+        await engine.ingest(request(folder))
+        (folder / "tides.md").unlink()
+        job = await engine.ingest(request(folder))
+        assert job.files_deleted == 1
+        assert set(await seen(engine)) == {"anchors.md", "knots.txt"}
+        archived = await engine.documents(SCOPE, status=DocumentStatus.ARCHIVED)
+        assert [Path(document.url).name for document in archived] == ["tides.md"]
+        hits = (await engine.search(Query("spring tides at full moon", SCOPE))).hits
+        assert all(hit.passage.title != "Tides" for hit in hits)
+        assert (await engine.check()).problems == ()
+
+    run(scenario)
+
+
+@pytest.mark.req("D-10")
+def test_a_bad_source_is_reported_and_the_others_go_in(run: Any, folder: Path) -> None:
+    async def scenario(engine: Engine) -> None:
+        (folder / "empty.md").write_text("  \n")
+        (folder / "garbage.md").write_bytes(bytes(range(256)) * 20)
+        job = await engine.ingest(request(folder))
+        assert job.status is JobStatus.COMPLETE
+        assert {error.code for error in job.errors} == {"empty_source", "not_text"}
+        assert all(error.hint for error in job.errors)
+        assert job.files_failed == 2
+        assert job.files_processed + job.files_skipped + job.files_failed == job.files_discovered
+        failed = await engine.documents(SCOPE, status=DocumentStatus.FAILED)
+        assert {Path(document.url).name for document in failed} == {"empty.md", "garbage.md"}
+        assert all(document.error_message for document in failed)
+        (folder / "empty.md").write_text("# Now with text\n\nA full sentence.\n")
+        assert (await engine.ingest(request(folder))).files_processed == 1
+
+    run(scenario)
+
+
+@pytest.mark.req("D-18")
+def test_a_file_that_breaks_keeps_its_last_good_version(run: Any, folder: Path) -> None:
+    async def scenario(engine: Engine) -> None:
+        await engine.ingest(request(folder))
+        before = await seen(engine)
+        (folder / "tides.md").write_bytes(b"\x00\x01\x02" * 500)
+        job = await engine.ingest(request(folder))
+        assert [error.code for error in job.errors] == ["not_text"]
+        assert await seen(engine) == before
+
+    run(scenario)
+
+
+@pytest.mark.req("D-18", "D-10")
+def test_a_failing_model_fails_the_job_and_shows_nothing(
+    run: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scenario(engine: Engine) -> None:
+        async def embed(*_: object) -> None:
+            raise ModelError("The model is on fire.")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(HashEmbedder, "embed", embed)
+            with pytest.raises(ModelError, match="on fire"):
+                await engine.ingest(request(folder))
+        job = (await engine.jobs(DEFAULT_TENANT))[0]
+        assert (job.status, job.error_message) == (JobStatus.FAILED, "The model is on fire.")
+        failed = await engine.documents(SCOPE, status=DocumentStatus.FAILED)
+        assert len(failed) == 3
+        assert (await engine.search(Query("anchor", SCOPE))).hits == ()
+        assert (await engine.ingest(request(folder))).files_processed == 3
+        assert (await engine.check()).problems == ()
+
+    run(scenario)
+
+
+@pytest.mark.req("D-18")
+def test_a_full_disk_fails_the_job_and_leaves_the_catalog_intact(
+    run: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scenario(engine: Engine) -> None:
+        await engine.ingest(request(folder))
+        before = await seen(engine)
+        (folder / "more.md").write_text("# More\n\nOne more document.\n")
+        with monkeypatch.context() as patch:
+            patch.setattr(edge_store, "RESERVE", 1 << 62)
+            with pytest.raises(DiskFullError):
+                await engine.ingest(request(folder))
+        assert await seen(engine) | {"more.md": []} == before | {"more.md": []}
+        assert await engine.stores.catalog.integrity() == []
+        await engine.ingest(request(folder))
+        assert set(await seen(engine)) == {*before, "more.md"}
+
+    run(scenario)
+
+
+@pytest.mark.req("C-08")
+def test_full_mode_takes_everything_again_and_recreate_starts_over(run: Any, folder: Path) -> None:
+    async def scenario(engine: Engine) -> None:
+        await engine.ingest(request(folder))
+        before = await seen(engine)
+        full = await engine.ingest(request(folder, mode=IngestMode.FULL))
+        assert (full.files_processed, full.files_skipped) == (3, 0)
+        assert full.passages_created == sum(len(ids) for ids in before.values())
+        assert await seen(engine) == before
+        (folder / "extra").mkdir()
+        (folder / "extra" / "a.md").write_text("# Extra\n\nText of its own.\n")
+        await engine.ingest(request(folder / "extra", mode=IngestMode.RECREATE))
+        assert set(await seen(engine)) == {"a.md"}
+        assert (await engine.check()).problems == ()
+
+    run(scenario)
+
+
+@pytest.mark.req("D-01")
+def test_a_jsonl_corpus_keeps_its_ids(run: Any, tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.jsonl"
+    rows = [{"_id": f"d{n}", "title": f"Title {n}", "text": f"Text number {n} of the corpus."} for n in range(700)]
+    corpus.write_text("\n".join(map(json.dumps, rows)))
+
+    async def scenario(engine: Engine) -> None:
+        job = await engine.ingest(request(corpus))
+        assert job.files_processed == 700
+        hit = (await engine.search(Query("Title 456", SCOPE))).hits[0]
+        assert hit.passage.external_id == "d456"
+        corpus.write_text("\n".join(map(json.dumps, rows[:-1])))
+        assert (await engine.ingest(request(corpus))).files_deleted == 1
+
+    run(scenario)
+
+
+@pytest.mark.req("D-19")
+def test_a_collection_pins_its_embedder(run: Any, folder: Path) -> None:
+    async def first(engine: Engine) -> None:
+        await engine.ingest(request(folder))
+
+    async def second(engine: Engine) -> None:
+        with pytest.raises(EmbedderMismatchError, match="reindex"):
+            await engine.ingest(request(folder))
+
+    async def third(engine: Engine) -> None:
+        before = await engine.search(Query("bowline loop", SCOPE))
+        collection = await engine.reindex(SCOPE, "hash:128")
+        assert (collection.dimension, collection.generation) == (128, 2)
+        after = await engine.search(Query("bowline loop", SCOPE))
+        assert after.hits[0].passage.id == before.hits[0].passage.id
+        assert (await engine.check()).problems == ()
+
+    run(first)
+    run(second, embedder="hash:128")
+    run(third)
+
+
+def test_nothing_to_take_in_is_an_error(run: Any) -> None:
+    async def scenario(engine: Engine) -> None:
+        with pytest.raises(UsageError, match="nothing to take in"):
+            await engine.ingest(IngestRequest(SCOPE, ()))
+        with pytest.raises(UsageError, match="no kind"):
+            await engine.ingest(IngestRequest(SCOPE, ("x",), kind="poems"))
+
+    run(scenario)
+
+
+@pytest.mark.req("D-10", "C-10")
+def test_queued_jobs_survive_a_restart(run: Any, folder: Path) -> None:
+    async def first(engine: Engine) -> str:
+        job = await engine.submit(request(folder))
+        assert job.status is JobStatus.QUEUED
+        return job.id
+
+    async def second(engine: Engine) -> None:
+        assert await engine.drain() == 1
+        job = await engine.job(DEFAULT_TENANT, job_id)
+        assert job.status is JobStatus.COMPLETE
+        assert len(await seen(engine)) == 3
+
+    job_id = run(first)
+    run(second)
+
+
+@pytest.mark.req("D-05", "D-06")
+def test_check_finds_and_repairs_drift(run: Any, folder: Path) -> None:
+    async def scenario(engine: Engine) -> None:
+        await engine.ingest(request(folder))
+        collection = await engine.collection(SCOPE)
+        ids = [key for keys in (await seen(engine)).values() for key in keys]
+        await engine.stores.vectors.delete(collection.index_name, DEFAULT_TENANT, ids[:1])
+        await engine.stores.graph.remove(SCOPE, ids[1:2], [])
+        found = await engine.check()
+        assert {problem.kind for problem in found.problems} == {"missing_vectors", "missing_graph"}
+        assert not found.ok
+        repaired = await engine.check(repair=True)
+        assert repaired.ok
+        assert repaired.repaired == 2
+        assert (await engine.check()).problems == ()
+
+    run(scenario)

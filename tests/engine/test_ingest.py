@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ import pytest
 from kedge.engine import Engine
 from kedge.errors import DiskFullError, EmbedderMismatchError, ModelError, UsageError
 from kedge.models.fake import HashEmbedder
-from kedge.stores.edge import store as edge_store
 from kedge.types import DEFAULT_TENANT, DocumentStatus, IngestMode, IngestRequest, JobStatus, Query, Scope
 
 SCOPE = Scope(DEFAULT_TENANT, "default")
@@ -187,7 +187,7 @@ def test_a_full_disk_fails_the_job_and_leaves_the_catalog_intact(
         before = await seen(engine)
         (folder / "more.md").write_text("# More\n\nOne more document.\n")
         with monkeypatch.context() as patch:
-            patch.setattr(edge_store, "RESERVE", 1 << 62)
+            patch.setattr(shutil, "disk_usage", lambda _path: shutil._ntuple_diskusage(1, 1, 0))
             with pytest.raises(DiskFullError):
                 await engine.ingest(request(folder))
         assert await seen(engine) | {"more.md": []} == before | {"more.md": []}

@@ -134,8 +134,7 @@ class Engine:
     async def _register(self, request: IngestRequest) -> Job:
         if not request.sources and not request.uploads:
             raise UsageError("There is nothing to take in.", hint="Name a file, a folder, a glob or a URL.")
-        kind_named(request.kind)
-        job = new_job(request)
+        job = new_job(request, kind_named(request.kind).sole_document(request))
         await self.stores.catalog.jobs.put(job)
         return job
 

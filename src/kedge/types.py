@@ -528,7 +528,8 @@ class SearchHit:
     """From 1."""
     passage: Passage
     score: float
-    """What the results are ordered by, in [0, 1]."""
+    """What the results are ordered by, in [0, 1]: the best hit's nearness to the question, and the others as a share of
+    it. In an answer it is the judge's probability instead of the nearness."""
     vector_rank: int | None = None
     keyword_rank: int | None = None
     graph_rank: int | None = None

@@ -89,10 +89,11 @@ class Answerer:
 
     def _compose(self, result: SearchResult, judged: _Judged) -> Answer:
         query_id = new_id()
+        hits = _weighed(result.hits, judged.probability, self._settings.threshold)
         level = confidence(judged.probability, self._settings.threshold)
         if level == "insufficient" or judged.extracted is None:
-            return Answer(query_id, REFUSAL, (), "insufficient", judged.probability, hits=result.hits)
-        text, citations = cite(judged.extracted, result.hits)
+            return Answer(query_id, REFUSAL, (), "insufficient", judged.probability, hits=hits)
+        text, citations = cite(judged.extracted, hits)
         short = judged.extracted.short
         return Answer(
             query_id=query_id,
@@ -101,8 +102,18 @@ class Answerer:
             confidence=level,
             evidence_probability=judged.probability,
             short_answer=short.text if short else None,
-            hits=result.hits,
+            hits=hits,
         )
+
+
+def _weighed(hits: Sequence[SearchHit], probability: float, threshold: float) -> tuple[SearchHit, ...]:
+    """Relevance of each hit: the judge's probability for the best, the others as a share of it."""
+    best = hits[0].score if hits else 0.0
+    shares = [hit.score / best if best else 0.0 for hit in hits]
+    return tuple(
+        replace(hit, score=probability * share, above_threshold=probability * share >= threshold)
+        for hit, share in zip(hits, shares, strict=True)
+    )
 
 
 def _heading(hit: SearchHit) -> str:

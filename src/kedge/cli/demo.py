@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Sequence
 from importlib import resources
+from pathlib import Path
 
 import typer
 
@@ -59,9 +62,19 @@ def _show(session: Session, job: Job, answers: Sequence[Answer], where: Scope) -
         session.out.print(f'$ kedge ask "{question}" --collection {where.collection}\n', style="bold", markup=False)
         show_answer(session, answer)
     session.out.print("\n--- your turn ---", style="dim")
+    name = _command()
     for line in (
-        "kedge ingest YOUR_FOLDER        take in your own documents",
-        'kedge ask "YOUR QUESTION"       ask them',
-        "kedge serve                     the same over HTTP, with /docs",
+        f"{name} ingest YOUR_FOLDER        take in your own documents",
+        f'{name} ask "YOUR QUESTION"       ask them',
+        f"{name} serve                     the same over HTTP, with /docs",
     ):
         session.out.print(f"  {line}", markup=False)
+
+
+def _command() -> str:
+    """What to type here: `kedge` where the shell finds this very command, else its path."""
+    own = Path(sys.executable).with_name("kedge")
+    found = shutil.which("kedge")
+    if found is not None and Path(found).resolve() == own.resolve():
+        return "kedge"
+    return str(own.relative_to(Path.cwd())) if own.is_relative_to(Path.cwd()) else str(own)

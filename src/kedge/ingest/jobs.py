@@ -107,14 +107,15 @@ class JobTracker:
             self._on_progress(self.job)
 
 
-def new_job(request: IngestRequest) -> Job:
-    """A queued job for the request."""
+def new_job(request: IngestRequest, document_id: str | None = None) -> Job:
+    """A queued job for the request; `document_id` when it is about one document."""
     return Job(
         id=new_id(),
         scope=request.scope,
         kind=request.kind,
         mode=request.mode,
         request=pack_request(request),
+        document_id=document_id,
         created_at=datetime.now(UTC),
     )
 

@@ -44,12 +44,21 @@ def discover(paths: Sequence[str], settings: Settings, options: SourceOptions | 
     return Discovery(paths, settings, options)
 
 
+def upload_url(name: str) -> str:
+    """Identity of an upload: its name, without any path."""
+    return f"upload:{_upload_name(name)}"
+
+
+def _upload_name(name: str) -> str:
+    return PurePosixPath(name.replace("\\", "/")).name or "upload"
+
+
 def uploaded(name: str, data: bytes | Path, *, url: str | None = None, options: SourceOptions | None = None) -> Source:
     """A source from a request's body: bytes, or the file they were spooled to. The name is its identity."""
     options = options or SourceOptions()
-    plain = PurePosixPath(name.replace("\\", "/")).name or "upload"
+    plain = _upload_name(name)
     size = len(data) if isinstance(data, bytes) else data.stat().st_size
-    source = Source(url or f"upload:{plain}", plain, plain, data, size, updated_at=datetime.now(UTC))
+    source = Source(url or upload_url(name), plain, plain, data, size, updated_at=datetime.now(UTC))
     return apply_options(source, options)
 
 

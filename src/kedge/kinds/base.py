@@ -58,6 +58,9 @@ class Kind(Protocol):
     def discover(self, request: IngestRequest, settings: Settings) -> Discovered:
         """The sources of the request."""
 
+    def sole_document(self, request: IngestRequest) -> str | None:
+        """Id of the document when the request is plainly about one, else None."""
+
     def fingerprint(self, source: Source, request: IngestRequest, embedder: Embedder, settings: Settings) -> str:
         """Hash of all that decides the passages of this source: its bytes and the options. Raises SourceFault."""
 

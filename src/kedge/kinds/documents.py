@@ -12,9 +12,11 @@ from kedge.config import Settings
 from kedge.errors import SourceFault
 from kedge.ids import document_id, passage_id, sha256, stable_json, version_id
 from kedge.ingest.chunk import ChunkLimits, chunk
+from kedge.ingest.corpus import read_corpus
+from kedge.ingest.parse.formats import JSONL_SUFFIX
 from kedge.ingest.reader import DocumentReader, open_document
 from kedge.ingest.source import Source, SourceOptions, source_error
-from kedge.ingest.sources import Discovery, discover, uploaded
+from kedge.ingest.sources import Discovery, discover, upload_url, uploaded
 from kedge.kinds.base import Opened
 from kedge.models.base import Embedder
 from kedge.text.language import language_of
@@ -40,6 +42,19 @@ class DocumentsKind:
 
     def discover(self, request: IngestRequest, settings: Settings) -> DocumentDiscovery:
         return DocumentDiscovery(request, settings)
+
+    def sole_document(self, request: IngestRequest) -> str | None:
+        if len(request.sources) + len(request.uploads) != 1:
+            return None
+        if request.uploads:
+            name = request.uploads[0][0]
+            return None if name.lower().endswith(JSONL_SUFFIX) else document_id(request.scope, upload_url(name))
+        source = request.sources[0]
+        if "://" in source:
+            return document_id(request.scope, source.split("#", 1)[0])
+        path = Path(source).expanduser()
+        single = path.is_file() and path.suffix.lower() != JSONL_SUFFIX
+        return document_id(request.scope, path.resolve().as_posix()) if single else None
 
     def fingerprint(self, source: Source, request: IngestRequest, embedder: Embedder, settings: Settings) -> str:
         options: dict[str, Json] = {
@@ -91,7 +106,11 @@ class DocumentDiscovery:
         yield from self._found
         for name, path in self._uploads:
             try:
-                yield uploaded(name, Path(path), options=self._options)
+                source = uploaded(name, Path(path), options=self._options)
+                if name.lower().endswith(JSONL_SUFFIX):
+                    yield from read_corpus(source)
+                else:
+                    yield source
             except SourceFault as fault:
                 yield source_error(name, fault)
 

@@ -1,4 +1,4 @@
-"""The way out: embed → vectors ∥ keywords ∥ graph → fuse → keep what is live → rerank.
+"""The way out: embed → vectors ∥ keywords ∥ graph → fuse → rerank → keep what is live.
 
 Vector and keyword search and the graph's reading of the question run at the same time; the walk along the graph
 starts from what they found. A hit that the catalog does not know as live, or whose metadata there does not pass the
@@ -59,7 +59,20 @@ class _Run:
     timings: dict[str, float] = field(default_factory=dict)
     dense: list[Scored] = field(default_factory=list)
     keyword: list[Scored] = field(default_factory=list)
+    weights: Mapping[int, float] = field(default_factory=dict)
+    """Weight of each term of the question."""
     graph: GraphResult = field(default_factory=lambda: GraphResult((), {}))
+
+    def strength(self) -> float:
+        """How near the nearest hit is, from 0 to 1: by cosine, or by the share of the question's words it holds."""
+        cosine = max((hit.score for hit in self.dense), default=0.0)
+        possible = (SPARSE.k1 + 1) * sum(self.weights.values())
+        share = max((hit.score for hit in self.keyword), default=0.0) / possible if possible else 0.0
+        return max(0.0, min(1.0, max(cosine, share)))
+
+    def paths(self) -> dict[str, tuple[str, ...]]:
+        """What led the graph to each passage."""
+        return {hit.passage_id: hit.path for hit in self.graph.hits}
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
@@ -95,17 +108,17 @@ class Retriever:
         await self._channels(run)
         with run.timed("fuse"):
             fused = self._fuse(run)
-        with run.timed("live"):
-            kept, live = await self._live(run, fused, limit)
         with run.timed("rerank"):
-            ranked = await self._rerank(run, kept)
+            ranked = await self._rerank(run, fused)
+        with run.timed("live"):
+            kept, passages = await self._live(run, ranked, limit)
+        hits = _hits(run, kept, passages, self._settings.threshold)
         run.timings["total"] = 1000 * (time.perf_counter() - started)
-        hits = _hits(run, ranked[:limit], live, self._settings.threshold)
         return SearchResult(
             query=query.text,
             hits=tuple(hits),
             timings_ms=run.timings,
-            counts=_counts(run, fused, kept),
+            counts=_counts(run, fused),
             warnings=tuple(await self._diagnose(run, hits)),
         )
 
@@ -126,10 +139,10 @@ class Retriever:
         keyword = asyncio.create_task(self._keyword(run))
         weights = asyncio.create_task(self._weights(run))
         await asyncio.gather(dense, keyword, weights)
-        run.dense, run.keyword = dense.result(), keyword.result()
+        run.dense, run.keyword, run.weights = dense.result(), keyword.result(), weights.result()
         if run.query.include_graph and isinstance(self.stores.vectors, CanReadPoints):
             with run.timed("graph"):
-                run.graph = await self._walk(run, weights.result(), self.stores.vectors)
+                run.graph = await self._walk(run, self.stores.vectors)
 
     async def _dense(self, run: _Run) -> list[Scored]:
         with run.timed("vector"):
@@ -149,8 +162,8 @@ class Retriever:
         idf = await term_weights(self.stores.vectors, run.collection, run.query.text)
         return weigh_question(run.query.text, SPARSE, idf)
 
-    async def _walk(self, run: _Run, weights: Mapping[int, float], points: CanReadPoints) -> GraphResult:
-        asked = Asked(run.query.text, run.vector, weights)
+    async def _walk(self, run: _Run, points: CanReadPoints) -> GraphResult:
+        asked = Asked(run.query.text, run.vector, run.weights)
         reader = StoredFeatures(points, run.collection.index_name)
         base = blend(_scores(run.dense), _scores(run.keyword))
         return await search_graph(self.stores.graph, reader, run.query.scope, asked, base)
@@ -166,19 +179,31 @@ class Retriever:
         bonus = {hit.passage_id: hit.bonus for hit in run.graph.hits}
         return with_ranks(add_bonus({**base, **run.graph.base}, bonus), dense, keyword, graph)
 
-    async def _live(self, run: _Run, fused: Sequence[Fused], limit: int) -> tuple[list[Fused], dict[str, Passage]]:
-        """The best candidates that the catalog shows to readers and that pass the filter there."""
-        head = fused[: max(2 * limit, 2 * RERANKED)]
-        wanted = [item.passage_id for item in head]
-        on_paths = {step for hit in run.graph.hits for step in hit.path if step in run.graph.base}
-        live = await self.stores.catalog.passages.live(run.query.scope, [*wanted, *on_paths.difference(wanted)])
-        kept = [
-            item
-            for item in head
-            if (passage := live.get(item.passage_id)) is not None
-            and (run.where is None or evaluate(run.where, passage.payload()))
-        ]
-        return kept, live
+    async def _live(self, run: _Run, ranked: Sequence[Fused], limit: int) -> tuple[list[Fused], dict[str, Passage]]:
+        """The first `limit` that the catalog shows to readers and that pass the filter there, and their passages."""
+        kept: list[Fused] = []
+        passages: dict[str, Passage] = {}
+        at_once = limit + limit // 2 + 2
+        for start in range(0, len(ranked), at_once):
+            part = ranked[start : start + at_once]
+            found = await self._visible(run, [item.passage_id for item in part])
+            passages |= found
+            kept += [item for item in part if item.passage_id in found]
+            if len(kept) >= limit:
+                break
+        kept = kept[:limit]
+        paths = run.paths()
+        steps = {step for item in kept for step in paths.get(item.passage_id, ()) if step in run.graph.base}
+        passages |= await self._visible(run, sorted(steps - passages.keys()), filtered=False)
+        return kept, passages
+
+    async def _visible(self, run: _Run, ids: Sequence[str], *, filtered: bool = True) -> dict[str, Passage]:
+        if not ids:
+            return {}
+        live = await self.stores.catalog.passages.live(run.query.scope, ids)
+        if run.where is None or not filtered:
+            return live
+        return {key: passage for key, passage in live.items() if evaluate(run.where, passage.payload())}
 
     async def _rerank(self, run: _Run, kept: Sequence[Fused]) -> list[Fused]:
         points = self.stores.vectors
@@ -227,24 +252,25 @@ def _scores(hits: Sequence[Scored]) -> dict[str, float]:
     return {hit.id: hit.score for hit in hits}
 
 
-def _counts(run: _Run, fused: Sequence[Fused], kept: Sequence[Fused]) -> dict[str, int]:
+def _counts(run: _Run, fused: Sequence[Fused]) -> dict[str, int]:
     return {
         "vector": len(run.dense),
         "keyword": len(run.keyword),
         "graph": len(run.graph.hits),
         "overlap": sum(item.in_both for item in fused),
         "concepts": len({step for hit in run.graph.hits for step in hit.path[:-1:2]}),
-        "candidates": len(kept),
+        "candidates": len(fused),
     }
 
 
 def _hits(run: _Run, ranked: Sequence[Fused], live: Mapping[str, Passage], threshold: float) -> list[SearchHit]:
     dense, keyword = _scores(run.dense), _scores(run.keyword)
-    paths = {hit.passage_id: hit.path for hit in run.graph.hits}
+    paths = run.paths()
     best = max((item.score for item in ranked), default=0.0)
+    strength = run.strength()
     hits = []
     for rank, item in enumerate(ranked, 1):
-        score = max(0.0, min(1.0, item.score / best)) if best > 0 else 0.0
+        score = strength * max(0.0, item.score / best) if best > 0 else 0.0
         cosine = dense.get(item.passage_id)
         hits.append(
             SearchHit(

@@ -121,3 +121,14 @@ def test_chinese_is_quoted_by_sentence() -> None:
     assert "308" in extracted.quotes[0].text
     assert extracted.short is not None
     assert extracted.short.text == "308"
+
+
+def test_a_sentence_that_points_back_brings_what_it_points_to() -> None:
+    text = "Nylon stretches and absorbs shock. This is why an anchor rode is made of nylon.\n\nIt is white."
+    answer = found("Why is an anchor rode made of nylon?", Passage(text)).text
+    assert answer.startswith("Nylon stretches and absorbs shock. This is why")
+
+
+def test_a_question_is_no_answer() -> None:
+    text = "What is a kedge anchor used for? The kedge pulls a ship off a sandbank."
+    assert "?" not in found("What is a kedge anchor used for?", Passage(text)).text

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kedge.text.analyze import terms
-from kedge.text.evidence import Passage, Sentence
+from kedge.text.evidence import Passage, Sentence, quotable_spans
 from kedge.text.question import AnswerKind, Question
 
 MAX_SENTENCES = 3
@@ -24,6 +24,10 @@ MIN_GAIN = 0.15
 CLOSE = 0.9
 """A sentence that scores at least this share of the first is quoted too."""
 _REDUNDANT = 0.6
+_POINTS_BACK = re.compile(
+    r"(?:[-*+•]\s+)?(?:This|That|These|Those|It|They|He|She|Its|Their|His|Her|Such|Thus|Therefore|Hence|So|Otherwise)\b"
+)
+_PARAGRAPH = re.compile(r"\n\s*\n")
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -87,8 +91,37 @@ def extract_answer(
     rest = sorted(
         chosen[1:], key=lambda sentence: (sentence.passage != first.passage, sentence.passage, sentence.start)
     )
-    quotes = tuple(Quote(s.passage, s.start, s.end, s.text) for s in (first, *rest))
+    quotes = _separate([_quote(sentence, passages[sentence.passage]) for sentence in (first, *rest)])
     return ExtractedAnswer(quotes, _short(question, first))
+
+
+def _quote(sentence: Sentence, passage: Passage) -> Quote:
+    """The sentence; with the one before it when it begins by pointing back and that one stands in the same paragraph."""
+    start = sentence.start
+    if _POINTS_BACK.match(sentence.text):
+        before = [span for span in quotable_spans(passage.text) if span[1] <= start]
+        if before and not _PARAGRAPH.search(passage.text, before[-1][1], start):
+            start = before[-1][0]
+    return Quote(sentence.passage, start, sentence.end, passage.text[start : sentence.end])
+
+
+def _separate(quotes: Sequence[Quote]) -> tuple[Quote, ...]:
+    """Without quotes that lie inside others; the larger takes the place of the smaller."""
+    kept: list[Quote] = []
+    for quote in quotes:
+        if any(_inside(quote, other) for other in kept):
+            continue
+        nested = [place for place, other in enumerate(kept) if _inside(other, quote)]
+        if nested:
+            kept[nested[0]] = quote
+            kept = [other for place, other in enumerate(kept) if place not in nested[1:]]
+        else:
+            kept.append(quote)
+    return tuple(kept)
+
+
+def _inside(quote: Quote, other: Quote) -> bool:
+    return quote.passage == other.passage and other.start <= quote.start and quote.end <= other.end
 
 
 def _worth(sentence: Sentence) -> float:

@@ -42,6 +42,8 @@ _NOT_PROSE = re.compile(
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---(?:\n|\Z)", re.DOTALL)
 _HEADING = re.compile(r"\s*#{1,6}\s[^\n]*(?:\n|\Z)")
 _CODE = re.compile(r"\s*(?:```|~~~)")
+_CLOSING = " \t\n\"'”»)*_"
+_QUESTION_MARKS = ("?", "？", "؟")
 _FORMULA = re.compile(r"\s*\$\$")
 
 
@@ -153,7 +155,7 @@ def rank_sentences(
 
 
 def quotable_spans(text: str, *, code: bool = False) -> list[tuple[int, int]]:
-    """Spans of `text` that may be quoted: no headings, tables or pictures, no code unless asked for.
+    """Spans of `text` that may be quoted: no headings, tables, pictures or questions, no code unless asked for.
 
     A formula on its own line stays with the sentence that announces it.
     """
@@ -162,6 +164,8 @@ def quotable_spans(text: str, *, code: bool = False) -> list[tuple[int, int]]:
     prose = front.end() if front else 0
     for first, end in sentences(text):
         start = _behind_headings(text, min(max(first, prose), end), end)
+        if text[start:end].rstrip(_CLOSING).endswith(_QUESTION_MARKS):
+            continue
         if start == end or (_NOT_PROSE.match(text[start:end]) and not (code and _CODE.match(text, start, end))):
             continue
         if spans and _belongs_to(text, spans[-1], start, end):

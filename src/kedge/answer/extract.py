@@ -96,7 +96,7 @@ def extract_answer(
 
 
 def _quote(sentence: Sentence, passage: Passage) -> Quote:
-    """The sentence; with the one before it when it begins by pointing back and that one stands in the same paragraph."""
+    """The sentence; with the one before it when it points back and both stand in the same paragraph."""
     start = sentence.start
     if _POINTS_BACK.match(sentence.text):
         before = [span for span in quotable_spans(passage.text) if span[1] <= start]

@@ -140,18 +140,21 @@ class Retriever:
         weights = asyncio.create_task(self._weights(run))
         await asyncio.gather(dense, keyword, weights)
         run.dense, run.keyword, run.weights = dense.result(), keyword.result(), weights.result()
-        if run.query.include_graph and isinstance(self.stores.vectors, CanReadPoints):
+        walks = run.query.include_graph and "graph" in self._settings.channels
+        if walks and isinstance(self.stores.vectors, CanReadPoints):
             with run.timed("graph"):
                 run.graph = await self._walk(run, self.stores.vectors)
 
     async def _dense(self, run: _Run) -> list[Scored]:
+        if "vector" not in self._settings.channels:
+            return []
         with run.timed("vector"):
             return await self.stores.vectors.search(
                 run.collection.index_name, run.query.scope.tenant, run.vector, self._settings.candidates, run.where
             )
 
     async def _keyword(self, run: _Run) -> list[Scored]:
-        if not isinstance(self.stores.vectors, CanKeywordSearch):
+        if "keyword" not in self._settings.channels or not isinstance(self.stores.vectors, CanKeywordSearch):
             return []
         with run.timed("keyword"):
             return await self.stores.vectors.keyword_search(

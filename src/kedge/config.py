@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from kedge.errors import ConfigError
 from kedge.types import Json
@@ -28,9 +28,16 @@ class Settings(BaseModel):
     graph_url: str = Field("", description="Graph store; empty: in the catalog's database.")
     embedder: str = Field("minilm", description="Embedding model for new collections.")
     embed_cache: Path | None = Field(None, description="SQLite file that remembers embeddings by text.")
+    embed_url: str = Field("", description="Server of `openai:` embedders; empty: OpenAI's.")
+    embed_key: SecretStr | None = Field(None, description="Key for that server.")
     reranker: str = Field("default", description="Reranker: `default`, `none`, or a name.")
+    rerank_key: SecretStr | None = Field(None, description="Key for the server of an `endpoint:` reranker.")
+    model_timeout: float = Field(30.0, gt=0, description="Seconds for one request to a model server.")
     llm: str = Field("extractive", description="What writes answers: `extractive` (verbatim sentences) or a model.")
     threads: int = Field(0, ge=0, le=256, description="Threads for the embedding model; 0: all cores.")
+    channels: tuple[Literal["vector", "keyword", "graph"], ...] = Field(
+        ("vector", "keyword", "graph"), min_length=1, description="Ways to search; comma-separated in the environment."
+    )
     fusion: Literal["default", "rrf"] = Field("default", description="How channels are combined.")
     threshold: float = Field(0.6, ge=0, le=1, description="Least evidence probability for an answer.")
     candidates: int = Field(60, ge=10, le=1000, description="Hits taken from each channel before fusion.")
@@ -42,6 +49,11 @@ class Settings(BaseModel):
     port: int = Field(8000, ge=0, le=65535, description="Port the server binds to.")
     max_upload_bytes: int = Field(256 << 20, ge=1, description="Largest upload.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("warning", description="Least level logged.")
+
+    @field_validator("channels", mode="before")
+    @classmethod
+    def _listed(cls, value: object) -> object:
+        return tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else value
 
 
 def load_settings(

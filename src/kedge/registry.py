@@ -40,8 +40,14 @@ EMBEDDERS: Mapping[str, Entry] = {
     "minilm": Entry("kedge.models.minilm:open_embedder"),
     "hash": Entry("kedge.models.fake:open_embedder"),
     "onnx": Entry("kedge.models.onnx:open_embedder"),
+    "openai": Entry("kedge.models.openai:open_embedder"),
+    "st": Entry("kedge.models.torch:open_embedder", extra="torch"),
+    "use-multilingual": Entry("kedge.models.use:open_embedder", extra="multilingual"),
 }
-RERANKERS: Mapping[str, Entry] = {}
+RERANKERS: Mapping[str, Entry] = {
+    "endpoint": Entry("kedge.models.rerank_http:open_reranker"),
+    "onnx-rerank": Entry("kedge.models.onnx_rerank:open_reranker"),
+}
 LANGUAGE_MODELS: Mapping[str, Entry] = {}
 
 
@@ -70,13 +76,13 @@ def catalog_url(settings: Settings) -> str:
 
 
 def open_embedder(name: str, settings: Settings) -> Embedder:
-    """An embedder by name (`minilm`) or by scheme (`onnx:/path/to/folder`)."""
+    """An embedder by name (`minilm`) or by scheme (`onnx:/path/to/folder`, `openai:MODEL`)."""
     model: Embedder = _open(EMBEDDERS, name, "embedder", settings)
     return model
 
 
 def open_reranker(name: str, settings: Settings) -> Reranker:
-    """A reranker by name."""
+    """A reranker by scheme (`endpoint:http://host:8080?api=tei`, `onnx-rerank:/path/to/folder`)."""
     model: Reranker = _open(RERANKERS, name, "reranker", settings)
     return model
 

@@ -54,6 +54,9 @@ class Reranker(Protocol):
     async def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
         """One score in [0, 1] per text, in order; higher is better. Raises ModelError when the model fails."""
 
+    async def close(self) -> None:
+        """Release memory and connections. Closing twice is fine."""
+
 
 @dataclass(frozen=True, slots=True)
 class Prompt:

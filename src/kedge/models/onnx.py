@@ -133,6 +133,11 @@ def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
         yield batch
 
 
+def find_model(folder: Path) -> Path | None:
+    """The model file in the layouts that exporters write."""
+    return next((path for path in (folder / "model.onnx", folder / "onnx" / "model.onnx") if path.is_file()), None)
+
+
 def open_embedder(url: str, settings: Settings) -> OnnxEmbedder:
     """`onnx:/path/to/folder`, optionally `?dim=256`: a folder in the layout that exporters write.
 
@@ -140,7 +145,7 @@ def open_embedder(url: str, settings: Settings) -> OnnxEmbedder:
     """
     location, _, query = url.removeprefix("onnx:").partition("?")
     folder = Path(location)
-    model = next((path for path in (folder / "model.onnx", folder / "onnx" / "model.onnx") if path.is_file()), None)
+    model = find_model(folder)
     tokenizer = folder / "tokenizer.json"
     if model is None or not tokenizer.is_file():
         raise ConfigError(

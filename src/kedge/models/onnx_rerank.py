@@ -1,0 +1,105 @@
+"""Cross-encoders in ONNX form, run on the CPU by onnxruntime: a folder with `model.onnx` and `tokenizer.json`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+from tokenizers import Encoding, Tokenizer
+
+from kedge.config import Settings
+from kedge.errors import ConfigError, ModelError
+from kedge.models.http import number, options
+from kedge.models.onnx import find_model
+
+WINDOW = 512
+"""Tokens of query and text together; the text is cut first."""
+BATCH = 16
+
+
+class OnnxReranker:
+    """Reads query and text together. One logit becomes a probability by the logistic function, two by softmax."""
+
+    def __init__(self, name: str, model: Path, tokenizer: Path, window: int = WINDOW, threads: int = 0) -> None:
+        self._name = name
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.log_severity_level = 3
+        self._session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+        self._inputs = {item.name for item in self._session.get_inputs()}
+        self._tokenizer = Tokenizer.from_file(str(tokenizer))
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(window, strategy="only_second")
+        self._query_tokenizer = Tokenizer.from_file(str(tokenizer))
+        self._query_tokenizer.no_padding()
+        self._query_tokenizer.enable_truncation(window // 2)
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    async def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
+        return await asyncio.to_thread(self._rerank, query, list(texts))
+
+    async def close(self) -> None:
+        """Nothing to release: the session goes with the object."""
+
+    def _rerank(self, query: str, texts: list[str]) -> list[float]:
+        short = self._shortened(query)
+        pairs = self._tokenizer.encode_batch([(short, text) for text in texts])
+        order = sorted(range(len(pairs)), key=lambda index: len(pairs[index].ids))
+        scores = [0.0] * len(pairs)
+        for start in range(0, len(order), BATCH):
+            picked = order[start : start + BATCH]
+            for index, score in zip(picked, self._run([pairs[index] for index in picked]), strict=True):
+                scores[index] = score
+        return scores
+
+    def _shortened(self, query: str) -> str:
+        """A query of at most half the window, so that the text keeps the other half."""
+        ends = [end for _, end in self._query_tokenizer.encode(query).offsets]
+        return query[: max(ends)] if ends and max(ends) > 0 else query
+
+    def _run(self, pairs: list[Encoding]) -> list[float]:
+        shape = (len(pairs), max(len(pair.ids) for pair in pairs))
+        feed: dict[str, NDArray[np.int64]] = {
+            name: np.zeros(shape, dtype=np.int64) for name in ("input_ids", "attention_mask", "token_type_ids")
+        }
+        for line, pair in enumerate(pairs):
+            feed["input_ids"][line, : len(pair.ids)] = pair.ids
+            feed["attention_mask"][line, : len(pair.ids)] = 1
+            feed["token_type_ids"][line, : len(pair.ids)] = pair.type_ids
+        try:
+            logits = self._session.run(None, {name: feed[name] for name in self._inputs})[0]
+        except (RuntimeError, ValueError) as error:
+            raise ModelError(f"The reranker {self._name} failed: {error}") from error
+        return self._probabilities(np.asarray(logits, dtype=np.float64))
+
+    def _probabilities(self, logits: NDArray[np.float64]) -> list[float]:
+        if logits.ndim == 2 and logits.shape[1] == 2:
+            margins = logits[:, 1] - logits[:, 0]
+        elif logits.ndim == 1 or (logits.ndim == 2 and logits.shape[1] == 1):
+            margins = logits.reshape(-1)
+        else:
+            raise ModelError(
+                f"The model of {self._name} gives {logits.shape[1:]} values for each text.",
+                hint="A reranker gives one or two logits; this is another kind of model.",
+            )
+        return [float(value) for value in 0.5 * (1.0 + np.tanh(0.5 * margins))]
+
+
+def open_reranker(url: str, settings: Settings) -> OnnxReranker:
+    """`onnx-rerank:/path/to/folder`, optionally `?window=256`: a cross-encoder in the layout that exporters write."""
+    location, _, query = url.removeprefix("onnx-rerank:").partition("?")
+    given = options(query, ("window",), "An onnx-rerank: reranker")
+    folder = Path(location)
+    model, tokenizer = find_model(folder), folder / "tokenizer.json"
+    if model is None or not tokenizer.is_file():
+        raise ConfigError(
+            f"{folder} holds no reranker.", hint="It needs model.onnx (or onnx/model.onnx) and tokenizer.json."
+        )
+    return OnnxReranker(url, model, tokenizer, number(given, "window", WINDOW), settings.threads)

@@ -41,6 +41,7 @@ EMBEDDERS: Mapping[str, Entry] = {
     "hash": Entry("kedge.models.fake:open_embedder"),
     "onnx": Entry("kedge.models.onnx:open_embedder"),
     "openai": Entry("kedge.models.openai:open_embedder"),
+    "safetensors": Entry("kedge.models.bert:open_embedder"),
     "st": Entry("kedge.models.torch:open_embedder", extra="torch"),
     "use-multilingual": Entry("kedge.models.use:open_embedder", extra="multilingual"),
 }

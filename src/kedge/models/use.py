@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 from onnxruntime_extensions import get_library_path
 from sentencepiece import SentencePieceProcessor
 
@@ -19,6 +18,7 @@ from kedge.config import Settings
 from kedge.errors import MissingExtraError, ModelError
 from kedge.models.base import Vectors
 from kedge.models.carried import folder_of, verify
+from kedge.models.onnx import FAILURES, open_session
 
 NAME = "use-multilingual"
 PACKAGE, VERSION = "nanoranker", "1.2"
@@ -34,11 +34,7 @@ class UseEmbedder:
     """One text a run: the quantisation is over a whole batch, so that only then equal texts get equal vectors."""
 
     def __init__(self, model: Path, threads: int = 0) -> None:
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.log_severity_level = 3
-        options.register_custom_ops_library(get_library_path())
-        self._session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+        self._session = open_session(model, threads, get_library_path())
         self._pieces = SentencePieceProcessor(model_proto=model.read_bytes()[VOCABULARY])
         self._dimension = int(self._row("").shape[0])
 
@@ -73,7 +69,7 @@ class UseEmbedder:
     def _row(self, text: str) -> Vectors:
         try:
             row: Vectors = self._session.run(["outputs"], {"inputs": np.array([text], dtype=object)})[0][0]
-        except (RuntimeError, ValueError) as error:
+        except FAILURES as error:
             raise ModelError(f"The embedding model {NAME} failed: {error}") from error
         return row / np.linalg.norm(row)
 

@@ -20,13 +20,14 @@ from kedge.errors import KedgeError, NotFoundError, UsageError
 from kedge.home import Home
 from kedge.ingest.check import Checker, CheckReport
 from kedge.ingest.jobs import JobTracker, OnProgress, new_job, unpack_request
-from kedge.ingest.parts import OnStep, Stores, Target, no_step
+from kedge.ingest.parts import OnStep, Target, no_step
 from kedge.ingest.pipeline import Pipeline
 from kedge.ingest.remove import delete_documents, sweep
 from kedge.keeper import CollectionKeeper
 from kedge.kinds import kind_named
 from kedge.retrieve.pipeline import Retriever, validate
 from kedge.retrieve.record import Recorder
+from kedge.stores.opened import Stores
 from kedge.types import (
     Answer,
     Collection,

@@ -14,12 +14,12 @@ from kedge import registry
 from kedge.config import Settings
 from kedge.errors import DimensionMismatchError, EmbedderMismatchError, KedgeError, NotFoundError, UsageError
 from kedge.ids import sha256
-from kedge.ingest.parts import Stores
+from kedge.ingest.kind import Kind
 from kedge.kinds import kind_named
-from kedge.kinds.base import Kind
 from kedge.models.base import Embedder
 from kedge.models.wrappers import CachedEmbedder
 from kedge.stores.base import CanOptimize, IndexSpec, Point
+from kedge.stores.opened import Stores
 from kedge.types import Collection, Json, Passage, Scope
 
 log = logging.getLogger(__name__)

@@ -11,9 +11,9 @@ from kedge.answer.cite import cite
 from kedge.answer.extract import ExtractedAnswer, extract_answer
 from kedge.config import Settings
 from kedge.ids import new_id
-from kedge.keeper import CollectionKeeper
 from kedge.retrieve.judge import Evidence, confidence, default_judge, judge_features
 from kedge.retrieve.pipeline import Retriever
+from kedge.retrieve.ports import CollectionSource
 from kedge.retrieve.rarity import as_idf, term_weights
 from kedge.retrieve.record import Recorder
 from kedge.text.evidence import Passage as EvidencePassage
@@ -34,16 +34,18 @@ class _Judged:
 class Answerer:
     """Answers from one collection. Makes no call to a language model."""
 
-    def __init__(self, settings: Settings, retriever: Retriever, keeper: CollectionKeeper, recorder: Recorder) -> None:
+    def __init__(
+        self, settings: Settings, retriever: Retriever, collections: CollectionSource, recorder: Recorder
+    ) -> None:
         self._settings = settings
         self._retriever = retriever
-        self._keeper = keeper
+        self._collections = collections
         self._recorder = recorder
 
     async def ask(self, query: Query) -> Answer:
         """The answer as a whole, recorded in the analytics tables by hashes and numbers."""
         started = time.perf_counter()
-        collection = await self._keeper.get(query.scope)
+        collection = await self._collections.get(query.scope)
         result = await self._retriever.search(query)
         judged = await self._judge(query, collection, result.hits)
         answer = self._compose(result, judged)
@@ -83,7 +85,7 @@ class Answerer:
         candidates = candidate_sentences(question, passages)
         if not candidates:
             return []
-        embedder = await self._keeper.embedder_of(collection)
+        embedder = await self._collections.embedder_of(collection)
         vectors = await embedder.embed([sentence.text for sentence in candidates])
         return rank_sentences(candidates, await embedder.embed_query(question.text), vectors)
 

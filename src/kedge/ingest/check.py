@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from kedge.ingest.extract import extract
-from kedge.ingest.parts import Stores
 from kedge.ingest.remove import sweep
 from kedge.ingest.titles import TitleIndex
 from kedge.models.base import Embedder
 from kedge.stores.base import IndexSpec, Point
+from kedge.stores.opened import Stores
 from kedge.types import Collection, Document, Passage, Scope
 
 BATCH = 256

@@ -9,8 +9,7 @@ import numpy as np
 
 from kedge.config import Settings
 from kedge.models.base import Embedder, Vectors
-from kedge.stores.base import GraphStore, VectorStore
-from kedge.stores.catalog.base import Catalog
+from kedge.stores.opened import Stores
 from kedge.types import Collection, Document, Passage
 
 OnStep = Callable[[str], None]
@@ -19,15 +18,6 @@ OnStep = Callable[[str], None]
 
 def no_step(_name: str) -> None:
     """The default: nobody listens."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stores:
-    """The three stores, opened."""
-
-    catalog: Catalog
-    vectors: VectorStore
-    graph: GraphStore
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,12 @@ from kedge.errors import KedgeError, SourceFault
 from kedge.ids import document_id, version_id
 from kedge.ingest.extract import extract
 from kedge.ingest.jobs import JobTracker
+from kedge.ingest.kind import Kind, Opened
 from kedge.ingest.parts import Batch, Target
 from kedge.ingest.plan import Plan
 from kedge.ingest.remove import delete_documents, sweep
 from kedge.ingest.source import Source
 from kedge.ingest.titles import TitleIndex
-from kedge.kinds.base import Kind, Opened
 from kedge.stores.base import Point
 from kedge.types import Document, DocumentStatus, IngestMode, IngestRequest, Job, JobStatus, SourceError
 

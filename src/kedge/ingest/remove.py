@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kedge.ingest.parts import OnStep, Stores, no_step
+from kedge.ingest.parts import OnStep, no_step
+from kedge.stores.opened import Stores
 from kedge.types import Scope
 
 SWEEP_BATCH = 200

@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Collection as Keys
 
 from kedge.ingest.extract import link_titles
-from kedge.ingest.parts import Stores, Target
+from kedge.ingest.parts import Target
 from kedge.stores.base import CanKeywordSearch
+from kedge.stores.opened import Stores
 from kedge.text.concepts import title_aliases
 from kedge.types import GraphBatch, Passage, Scope
 

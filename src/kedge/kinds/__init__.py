@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kedge.errors import UsageError
-from kedge.kinds.base import Kind
+from kedge.ingest.kind import Kind
 
 
 def kind_named(name: str) -> Kind:

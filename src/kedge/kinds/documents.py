@@ -13,11 +13,11 @@ from kedge.errors import SourceFault
 from kedge.ids import document_id, passage_id, sha256, stable_json, version_id
 from kedge.ingest.chunk import ChunkLimits, chunk
 from kedge.ingest.corpus import read_corpus
+from kedge.ingest.kind import Opened
 from kedge.ingest.parse.formats import JSONL_SUFFIX
 from kedge.ingest.reader import DocumentReader, open_document
 from kedge.ingest.source import Source, SourceOptions, source_error
 from kedge.ingest.sources import Discovery, discover, upload_url, uploaded
-from kedge.kinds.base import Opened
 from kedge.models.base import Embedder
 from kedge.text.language import language_of
 from kedge.types import Chunk, Document, DocumentStatus, IngestRequest, Json, Passage, SourceError

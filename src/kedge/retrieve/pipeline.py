@@ -11,26 +11,30 @@ import asyncio
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from kedge.config import Settings
 from kedge.errors import NotFoundError, QueryError
-from kedge.ingest.parts import Stores
-from kedge.keeper import CollectionKeeper
+from kedge.models.base import Reranker
+from kedge.registry import open_reranker
 from kedge.retrieve.features import StoredFeatures
 from kedge.retrieve.fuse import Fused, add_bonus, blend, fuse_by_rank, with_ranks
 from kedge.retrieve.graph import Asked, GraphResult, search_graph, weigh_question
+from kedge.retrieve.ports import CollectionSource
 from kedge.retrieve.rarity import term_weights
-from kedge.retrieve.rerank import Smoothing, adaptive, smooth
-from kedge.stores.base import CanKeywordSearch, CanReadPoints, StoredPoint, Vector
+from kedge.retrieve.rerank import adaptive, smooth
+from kedge.stores.base import CanKeywordSearch, CanReadPoints, Vector
 from kedge.stores.filters import Eq, Filter, all_of, evaluate
+from kedge.stores.opened import Stores
 from kedge.text.analyze import SparseTerms
 from kedge.types import MAX_QUERY_CHARS, MAX_TOP_K, Collection, Passage, Query, Scored, SearchHit, SearchResult
 
 RERANKED = 50
-"""Best candidates that are reranked."""
+"""Best candidates that the light reranker orders."""
+READ_BY_MODEL = 20
+"""Best candidates that a reranking model reads."""
 SPARSE = SparseTerms()
 
 
@@ -86,10 +90,11 @@ class _Run:
 class Retriever:
     """Finds passages in one collection at a time."""
 
-    def __init__(self, settings: Settings, stores: Stores, keeper: CollectionKeeper) -> None:
+    def __init__(self, settings: Settings, stores: Stores, collections: CollectionSource) -> None:
         self.stores = stores
         self._settings = settings
-        self._keeper = keeper
+        self._collections = collections
+        self._reranker: Reranker | None = None
 
     async def search(self, query: Query) -> SearchResult:
         """The query's `top_k` best passages."""
@@ -98,9 +103,9 @@ class Retriever:
     async def rank(self, query: Query, limit: int) -> SearchResult:
         """The `limit` best passages. Read again once if the collection was re-indexed under our feet."""
         try:
-            return await self._rank(query, limit, await self._keeper.get(query.scope))
+            return await self._rank(query, limit, await self._collections.get(query.scope))
         except NotFoundError:
-            return await self._rank(query, limit, await self._keeper.get(query.scope))
+            return await self._rank(query, limit, await self._collections.get(query.scope))
 
     async def _rank(self, query: Query, limit: int, collection: Collection) -> SearchResult:
         started = time.perf_counter()
@@ -124,7 +129,7 @@ class Retriever:
 
     async def _embed(self, query: Query, collection: Collection) -> _Run:
         started = time.perf_counter()
-        embedder = await self._keeper.embedder_of(collection)
+        embedder = await self._collections.embedder_of(collection)
         vector = await embedder.embed_query(query.text)
         topic = Eq("topic_tag", query.topic_filter) if query.topic_filter is not None else None
         run = _Run(query, collection, all_of(topic, query.where), vector)
@@ -208,18 +213,38 @@ class Retriever:
             return live
         return {key: passage for key, passage in live.items() if evaluate(run.where, passage.payload())}
 
-    async def _rerank(self, run: _Run, kept: Sequence[Fused]) -> list[Fused]:
+    async def _rerank(self, run: _Run, fused: Sequence[Fused]) -> list[Fused]:
+        """By the light default, by a model of that name, or not at all."""
+        if self._settings.reranker == "none" or len(fused) < 2:
+            return list(fused)
+        if self._settings.reranker == "default":
+            return await self._smooth(run, fused)
+        return await self._rerank_by_model(run, fused)
+
+    async def _smooth(self, run: _Run, fused: Sequence[Fused]) -> list[Fused]:
         points = self.stores.vectors
-        if self._settings.reranker == "none" or len(kept) < 2 or not isinstance(points, CanReadPoints):
-            return list(kept)
-        head = list(kept[:RERANKED])
-        stored = await points.read(
-            run.collection.index_name, run.query.scope.tenant, [item.passage_id for item in head]
-        )
+        if not isinstance(points, CanReadPoints):
+            return list(fused)
+        head = list(fused[:RERANKED])
+        wanted = [item.passage_id for item in head]
+        stored = await points.read(run.collection.index_name, run.query.scope.tenant, wanted)
         if any(item.passage_id not in stored for item in head):
-            return list(kept)
+            return list(fused)
         sure = max((hit.bonus for hit in run.graph.hits), default=0.0)
-        return [*_smoothed(head, stored, adaptive(sure)), *kept[RERANKED:]]
+        scores = np.array([item.score for item in head], dtype=np.float32)
+        vectors = np.stack([stored[item.passage_id].vector for item in head])
+        return [*_reordered(head, smooth(scores, vectors, adaptive(sure)).tolist()), *fused[RERANKED:]]
+
+    async def _rerank_by_model(self, run: _Run, fused: Sequence[Fused]) -> list[Fused]:
+        """The model reads the best passages and decides their order; those it did not read follow."""
+        if self._reranker is None:
+            self._reranker = await asyncio.to_thread(open_reranker, self._settings.reranker, self._settings)
+        passages = await self._visible(run, [item.passage_id for item in fused[:READ_BY_MODEL]])
+        head = [item for item in fused[:READ_BY_MODEL] if item.passage_id in passages]
+        scores = await self._reranker.rerank(run.query.text, [passages[item.passage_id].embed_text for item in head])
+        floor = min(scores, default=0.0)
+        rest = [replace(item, score=floor * item.score / fused[0].score) for item in fused[READ_BY_MODEL:]]
+        return [*_reordered(head, scores), *rest]
 
     async def _diagnose(self, run: _Run, hits: Sequence[SearchHit]) -> list[str]:
         """Nothing found although there is something to find: say what is known about it (Q-05)."""
@@ -234,21 +259,10 @@ class Retriever:
         ]
 
 
-def _smoothed(head: list[Fused], stored: Mapping[str, StoredPoint], how: Smoothing) -> list[Fused]:
-    scores = np.array([item.score for item in head], dtype=np.float32)
-    vectors = np.stack([stored[item.passage_id].vector for item in head])
-    better = smooth(scores, vectors, how)
-    order = sorted(range(len(head)), key=lambda index: (-float(better[index]), head[index].passage_id))
-    return [
-        Fused(
-            head[index].passage_id,
-            float(better[index]),
-            head[index].vector_rank,
-            head[index].keyword_rank,
-            head[index].graph_rank,
-        )
-        for index in order
-    ]
+def _reordered(head: Sequence[Fused], scores: Sequence[float]) -> list[Fused]:
+    """The hits with these scores instead, best first, ties by id."""
+    scored = [replace(item, score=score) for item, score in zip(head, scores, strict=True)]
+    return sorted(scored, key=lambda item: (-item.score, item.passage_id))
 
 
 def _scores(hits: Sequence[Scored]) -> dict[str, float]:

@@ -125,7 +125,7 @@ def test_integrity_notices_what_breaks_the_rules(tmp_path: Path, change: str, sa
 def test_text_that_cannot_be_stored_is_refused_whole(tmp_path: Path) -> None:
     async def body() -> None:
         catalog = await filled(tmp_path)
-        await catalog.documents.begin(ONE, version(ONE, "2"))
+        await catalog.documents.begin([(ONE, version(ONE, "2"))])
         fine, broken = passages(ONE, "2", ["fine", "broken"])
         with pytest.raises(UsageError):
             await catalog.passages.stage([fine, replace(broken, text="half a pair \ud800")], INDEX)
@@ -139,7 +139,7 @@ def test_a_clash_is_a_conflict(tmp_path: Path) -> None:
     async def body() -> None:
         catalog = await filled(tmp_path)
         with pytest.raises(ConflictError):
-            await catalog.documents.begin(document("two", url=ONE.url), "v")
+            await catalog.documents.begin([(document("two", url=ONE.url), "v")])
         await catalog.close()
         with pytest.raises(StoreError, match="closed"):
             await catalog.documents.page(HERE)
@@ -220,7 +220,7 @@ def test_one_catalog_serves_several_event_loops(tmp_path: Path) -> None:
 def test_a_cancelled_caller_leaves_a_whole_transaction(tmp_path: Path) -> None:
     async def body() -> None:
         catalog = await filled(tmp_path)
-        await catalog.documents.begin(ONE, version(ONE, "2"))
+        await catalog.documents.begin([(ONE, version(ONE, "2"))])
         staging = asyncio.create_task(catalog.passages.stage(passages(ONE, "2", ["x"] * 500), INDEX))
         await asyncio.sleep(0)
         staging.cancel()

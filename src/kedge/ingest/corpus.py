@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import BinaryIO
 
 from kedge.errors import EmptySourceError, EncodingError, SourceFault, SourceTooLargeError, UnreadableError
@@ -31,6 +32,19 @@ def is_corpus(source: Source) -> bool:
                 return False
             return True
     return False
+
+
+def corpus_titles(path: Path) -> Iterator[str]:
+    """Titles of the rows that have one. Faults are left to `read_corpus`, which names them."""
+    with path.open("rb") as lines:
+        for line in lines:
+            try:
+                row = json.loads(line)
+            except ValueError:
+                continue
+            title = row.get("title") if isinstance(row, dict) else None
+            if isinstance(title, str) and title.strip():
+                yield title
 
 
 def read_corpus(source: Source) -> Iterator[Source | SourceError]:

@@ -33,6 +33,9 @@ class Discovered(Protocol):
     def volume(self) -> int:
         """About how many bytes there are, told without reading them: for the progress shown."""
 
+    def titles(self) -> Iterator[str]:
+        """Titles that can be had without reading the documents, so that passages can be linked to them at once."""
+
     def gone(self, url: str) -> bool:
         """After iterating: a document known before was looked for and is not there any more."""
 

@@ -8,8 +8,8 @@ be seen before the switch; killed anywhere, the job is run again and finds its o
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from kedge.errors import KedgeError, SourceFault
 from kedge.ids import document_id, version_id
@@ -22,11 +22,30 @@ from kedge.ingest.remove import delete_documents, sweep
 from kedge.ingest.source import Source
 from kedge.ingest.titles import TitleIndex
 from kedge.stores.base import Point
-from kedge.types import Document, DocumentStatus, IngestMode, IngestRequest, Job, JobStatus, SourceError
+from kedge.types import Document, DocumentStatus, IngestMode, IngestRequest, Job, JobStatus, Passage, SourceError
 
 BATCH_PASSAGES = 256
 QUEUED_BATCHES = 2
-SOURCES_AT_ONCE = 16
+SOURCES_AT_ONCE = 64
+BYTES_AT_ONCE = 1 << 19
+"""Sources are prepared together up to this size; a larger one is read piece by piece, so that memory stays bounded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A source that could be opened."""
+
+    source: Source
+    opened: Opened
+    pieces: Iterator[list[Passage]]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A source that cannot be taken in."""
+
+    source: Source
+    fault: SourceFault
 
 
 class Pipeline:
@@ -51,6 +70,8 @@ class Pipeline:
             self._titles = await TitleIndex.load(self._stores, self._scope, unlinked=await self._interrupted())
             self._sources = self._kind.discover(self._request, self._target.settings)
             self._tracker.expect(await asyncio.to_thread(self._sources.volume))
+            for title in await asyncio.to_thread(lambda: list(self._sources.titles())):
+                self._titles.add(title)
             await self._take_in()
             await self._tracker.move(JobStatus.EXTRACTING)
             await self._titles.link_new(self._target)
@@ -84,37 +105,47 @@ class Pipeline:
     async def _stage_all(self, staged: asyncio.Queue[Batch | None]) -> None:
         batch = Batch()
         found = iter(self._sources)
-        while items := await asyncio.to_thread(lambda: list(islice(found, SOURCES_AT_ONCE))):
+        while items := await asyncio.to_thread(self._prepare_some, found):
+            await self._tracker.add(files_discovered=len(items))
+            ready = [item for item in items if isinstance(item, Prepared)]
+            await self._begin(ready)
             for item in items:
-                await self._tracker.add(files_discovered=1)
                 if isinstance(item, SourceError):
                     await self._tracker.report(item)
+                elif isinstance(item, Refused):
+                    await self._refuse(item.source, item.fault)
+                elif isinstance(item, Source):
+                    await self._tracker.add(files_skipped=1, source_bytes=item.size)
                 else:
-                    batch = await self._read(item, batch, staged)
+                    batch = await self._fill(item, batch, staged)
         await self._stage(batch, staged)
         for note in self._sources.notes():
             await self._tracker.warn(note)
         await staged.put(None)
 
-    async def _read(self, source: Source, batch: Batch, staged: asyncio.Queue[Batch | None]) -> Batch:
-        """Add the source's passages to the batch; hand full batches on; return the one being filled."""
+    def _prepare_some(self, found: Iterator[Source | SourceError]) -> list[Prepared | Refused | Source | SourceError]:
+        """The next few sources: opened, or unchanged (as themselves), or what is wrong with them. Runs in a thread."""
+        items: list[Prepared | Refused | Source | SourceError] = []
+        size = 0
+        for source in found:
+            items.append(source if isinstance(source, SourceError) else self._prepare(source))
+            size += 0 if isinstance(source, SourceError) else source.size
+            if len(items) >= SOURCES_AT_ONCE or size >= BYTES_AT_ONCE:
+                break
+        return items
+
+    def _prepare(self, source: Source) -> Prepared | Refused | Source:
+        embedder, settings = self._target.embedder, self._target.settings
         try:
-            file_hash = await asyncio.to_thread(
-                self._kind.fingerprint, source, self._request, self._target.embedder, self._target.settings
-            )
+            file_hash = self._kind.fingerprint(source, self._request, embedder, settings)
             if self._plan.unchanged(source.url, file_hash):
-                await self._tracker.add(files_skipped=1, source_bytes=source.size)
-                return batch
-            opened = await asyncio.to_thread(
-                self._kind.open, source, self._request, file_hash, self._target.embedder, self._target.settings
-            )
+                return source
+            opened = self._fresh(self._kind.open(source, self._request, file_hash, embedder, settings))
+            if source.size > BYTES_AT_ONCE:
+                return Prepared(source, opened, opened.pieces)
+            return Prepared(source, opened, iter(list(opened.pieces)))
         except SourceFault as fault:
-            await self._refuse(source, fault)
-            return batch
-        batch = await self._fill(source, self._fresh(opened), batch, staged)
-        for warning in opened.warnings:
-            await self._tracker.warn(f"{source.url}: {warning}")
-        return batch
+            return Refused(source, fault)
 
     def _fresh(self, opened: Opened) -> Opened:
         """In full mode a version is built anew although its content is the one that is live."""
@@ -124,32 +155,48 @@ class Pipeline:
         pieces = ([replace(passage, version_id=fresh) for passage in piece] for piece in opened.pieces)
         return replace(opened, version_id=fresh, pieces=pieces)
 
-    async def _fill(self, source: Source, opened: Opened, batch: Batch, staged: asyncio.Queue[Batch | None]) -> Batch:
-        await self._stores.catalog.documents.begin(opened.document, opened.version_id)
-        self._building.add(opened.version_id)
-        self._step("begun")
-        self._titles.add(opened.document.title)
+    async def _begin(self, ready: Sequence[Prepared]) -> None:
+        if ready:
+            await self._stores.catalog.documents.begin(
+                [(item.opened.document, item.opened.version_id) for item in ready]
+            )
+            self._building.update(item.opened.version_id for item in ready)
+            for item in ready:
+                self._titles.add(item.opened.document.title)
+            self._step("begun")
+
+    async def _fill(self, item: Prepared, batch: Batch, staged: asyncio.Queue[Batch | None]) -> Batch:
+        """Add the source's passages to the batch; hand full batches on; return the one being filled."""
+        document, version = item.opened.document, item.opened.version_id
         while True:
             try:
-                piece = await asyncio.to_thread(next, opened.pieces, None)
+                piece = await self._next(item)
             except SourceFault as fault:
-                await self._refuse(source, fault, opened.version_id)
-                return _without(batch, opened.document.id)
+                await self._refuse(item.source, fault, version)
+                return _without(batch, document.id)
             if piece is None:
                 break
             for passage in piece:
-                batch.documents[opened.document.id] = opened.document
-                batch.versions[opened.document.id] = opened.version_id
+                batch.documents[document.id] = document
+                batch.versions[document.id] = version
                 batch.passages.append(passage)
                 if len(batch.passages) >= BATCH_PASSAGES:
                     await self._stage(batch, staged)
                     batch = Batch()
-        batch.documents[opened.document.id] = opened.document
-        batch.versions[opened.document.id] = opened.version_id
-        batch.complete.append(opened.version_id)
-        batch.source_bytes += source.size
+        batch.documents[document.id] = document
+        batch.versions[document.id] = version
+        batch.complete.append(version)
+        batch.source_bytes += item.source.size
         batch.files += 1
+        for warning in item.opened.warnings:
+            await self._tracker.warn(f"{item.source.url}: {warning}")
         return batch
+
+    async def _next(self, item: Prepared) -> list[Passage] | None:
+        """The next piece; what still has to be read is read in a thread."""
+        if item.source.size > BYTES_AT_ONCE:
+            return await asyncio.to_thread(next, item.pieces, None)
+        return next(item.pieces, None)
 
     async def _stage(self, batch: Batch, staged: asyncio.Queue[Batch | None]) -> None:
         if not batch.versions:
@@ -233,7 +280,7 @@ class Pipeline:
         if version is None:
             document = self._unreadable(source)
             version = version_id(document.id, f"failed:{self._tracker.job.id}")
-            await self._stores.catalog.documents.begin(document, version)
+            await self._stores.catalog.documents.begin([(document, version)])
         await self._stores.catalog.documents.fail(version, str(fault))
         self._building.discard(version)
 

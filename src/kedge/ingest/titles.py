@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection as Keys
+from collections.abc import Mapping
 
 from kedge.ingest.extract import link_titles
 from kedge.ingest.parts import Target
@@ -19,60 +20,69 @@ SEARCH_LIMIT = 200
 
 
 class TitleIndex:
-    """Keys of all titles in a collection; those of this job are linked into older passages at its end."""
+    """Keys of all titles in a collection.
 
-    def __init__(self, keys: dict[str, str], scope: Scope) -> None:
-        self._keys = keys
-        self._new: dict[str, str] = {}
+    A passage is linked to the titles that are known when it is extracted. Titles of this job that come to be known
+    later, and all new ones as far as older passages are concerned, are linked at the job's end.
+    """
+
+    def __init__(self, scope: Scope) -> None:
         self._scope = scope
+        self._old: dict[str, str] = {}
+        """Linked into all passages by earlier jobs."""
+        self._early: dict[str, str] = {}
+        """New, and known before the first passage was extracted."""
+        self._late: dict[str, str] = {}
+        self._extracting = False
+        self._older_passages = False
 
     @classmethod
     async def load(cls, stores: Stores, scope: Scope, *, unlinked: bool = False) -> TitleIndex:
         """Titles of all documents that are there. `unlinked`: an interrupted job may not have linked them yet."""
-        keys: dict[str, str] = {}
+        index = cls(scope)
+        target = index._early if unlinked else index._old
         offset = 0
         while page := await stores.catalog.documents.page(scope, limit=PAGE, offset=offset):
             offset += len(page)
             for document in page:
                 if document.live_version is not None:
-                    keys.update((key, document.title) for key in title_aliases(document.title))
-        index = cls({} if unlinked else keys, scope)
-        index._new = keys if unlinked else {}
+                    index._older_passages = True
+                    target.update((key, document.title) for key in title_aliases(document.title))
         return index
 
     def add(self, title: str) -> None:
         """A document with this title is being taken in."""
+        target = self._late if self._extracting else self._early
         for key in title_aliases(title):
-            if key not in self._keys:
-                self._new[key] = title
+            if key not in self._old and key not in self._early:
+                target[key] = title
 
     def known(self, keys: Keys[str]) -> set[str]:
         """Which of these are titles."""
-        return {key for key in keys if key in self._keys or key in self._new}
+        self._extracting = True
+        return {key for key in keys if key in self._old or key in self._early or key in self._late}
 
     async def link_new(self, target: Target) -> None:
-        """Link this job's titles into passages that name them and were extracted before the title was known."""
-        if not self._new:
+        """Link titles into passages that name them and were extracted before they were known."""
+        new = {**self._late, **(self._early if self._older_passages else {})}
+        if not new:
             return
         collection = await target.stores.catalog.collections.get(self._scope)
         total = collection.passages if collection else 0
-        if isinstance(target.stores.vectors, CanKeywordSearch) and len(self._new) * SEARCH_COST < total:
-            await self._link_found(target, target.stores.vectors)
+        if isinstance(target.stores.vectors, CanKeywordSearch) and len(new) * SEARCH_COST < total:
+            await self._link_found(target, target.stores.vectors, new)
         else:
             async for passages in target.stores.catalog.passages.scan(self._scope):
-                await self._link(target.stores, passages)
+                await self._link(target.stores, passages, new)
 
-    async def _link_found(self, target: Target, keywords: CanKeywordSearch) -> None:
+    async def _link_found(self, target: Target, keywords: CanKeywordSearch, new: Mapping[str, str]) -> None:
         index, tenant = target.collection.index_name, self._scope.tenant
-        for title in set(self._new.values()):
+        for title in set(new.values()):
             hits = await keywords.keyword_search(index, tenant, title, SEARCH_LIMIT)
             live = await target.stores.catalog.passages.live(self._scope, [hit.id for hit in hits])
-            await self._link(target.stores, list(live.values()))
+            await self._link(target.stores, list(live.values()), new)
 
-    async def _link(self, stores: Stores, passages: list[Passage]) -> None:
-        edges = await asyncio.to_thread(link_titles, passages, self.known, self._new_keys)
+    async def _link(self, stores: Stores, passages: list[Passage], new: Mapping[str, str]) -> None:
+        edges = await asyncio.to_thread(link_titles, passages, self.known, lambda keys: {k for k in keys if k in new})
         if edges:
             await stores.graph.write(self._scope, GraphBatch(mentions=tuple(edges)))
-
-    def _new_keys(self, keys: Keys[str]) -> set[str]:
-        return {key for key in keys if key in self._new}

@@ -12,7 +12,7 @@ from kedge.config import Settings
 from kedge.errors import SourceFault
 from kedge.ids import document_id, passage_id, sha256, stable_json, version_id
 from kedge.ingest.chunk import ChunkLimits, chunk
-from kedge.ingest.corpus import read_corpus
+from kedge.ingest.corpus import corpus_titles, read_corpus
 from kedge.ingest.kind import Opened
 from kedge.ingest.parse.formats import JSONL_SUFFIX
 from kedge.ingest.reader import DocumentReader, open_document
@@ -118,6 +118,12 @@ class DocumentDiscovery:
         """Bytes of the files that are named, without opening them."""
         named = [Path(source).expanduser() for source in self._sources if "://" not in source]
         return sum(_bytes(path) for path in (*named, *(Path(path) for _, path in self._uploads)))
+
+    def titles(self) -> Iterator[str]:
+        """Those of the rows of JSONL corpora."""
+        for path in (Path(source).expanduser() for source in self._sources):
+            if path.suffix.lower() == JSONL_SUFFIX and path.is_file():
+                yield from corpus_titles(path)
 
     def gone(self, url: str) -> bool:
         """Whether a document known before was looked for and is not there any more."""

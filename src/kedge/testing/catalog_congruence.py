@@ -85,7 +85,7 @@ class CatalogCongruence(RuleBasedStateMachine):
 
     @rule(of=documents, content=contents, title=st.sampled_from(("Old", "New")))
     def begin(self, of: Document, content: str, title: str) -> None:
-        self._both(lambda c: c.documents.begin(replace(of, title=title, file_hash=content), version(of, content)))
+        self._both(lambda c: c.documents.begin([(replace(of, title=title, file_hash=content), version(of, content))]))
 
     @rule(of=documents, content=contents, texts=st.lists(st.sampled_from(TEXTS), max_size=3), first=st.integers(0, 1))
     def stage(self, of: Document, content: str, texts: list[str], first: int) -> None:

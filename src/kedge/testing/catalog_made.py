@@ -72,7 +72,7 @@ def passages(of: Document, content: str, texts: Sequence[str], first: int = 0) -
 async def publish(catalog: Catalog, of: Document, content: str, texts: Sequence[str]) -> list[Passage]:
     """Take a version in, from begin to switch."""
     made = passages(of, content, texts)
-    await catalog.documents.begin(of, version(of, content))
+    await catalog.documents.begin([(of, version(of, content))])
     missing = await catalog.passages.stage(made, INDEX)
     await catalog.passages.mark_indexed(missing, INDEX)
     await catalog.documents.switch([version(of, content)])
@@ -110,21 +110,21 @@ def life() -> list[Step]:
     old, new = passages(one, "1", ["a", "b", "c"]), passages(renamed, "2", ["a", "B"])
     return [
         lambda c: c.collections.put(collection()),
-        lambda c: c.documents.begin(one, first),
+        lambda c: c.documents.begin([(one, first)]),
         lambda c: c.passages.stage(old, INDEX),
         lambda c: c.documents.set_status([first], DocumentStatus.EMBEDDING),
-        lambda c: c.documents.begin(two, other),
+        lambda c: c.documents.begin([(two, other)]),
         lambda c: c.passages.stage(passages(two, "1", ["x"]), INDEX),
         lambda c: c.documents.switch([first, other]),
-        lambda c: c.documents.begin(renamed, second),
+        lambda c: c.documents.begin([(renamed, second)]),
         lambda c: c.passages.stage(new, INDEX),
         lambda c: c.documents.switch([second]),
         lambda c: c.passages.forget([first]),
         lambda c: c.documents.retire(HERE, [two.id]),
         lambda c: c.documents.archive(HERE, [two.id]),
-        lambda c: c.documents.begin(two, other),
+        lambda c: c.documents.begin([(two, other)]),
         lambda c: c.documents.fail(other, "The disk was on fire."),
-        lambda c: c.documents.begin(two, other),
+        lambda c: c.documents.begin([(two, other)]),
         lambda c: c.documents.switch([other]),
         lambda c: c.collections.delete(HERE),
     ]

@@ -42,7 +42,7 @@ class PassagesContract(OpensCatalog):
             document_updated_at=THEN - timedelta(days=1),
             metadata={"a": None, "b": [1, 2.5, "x", {"c": True}], "ü": "\x01"},
         )
-        await catalog.documents.begin(ONE, version(ONE, "1"))
+        await catalog.documents.begin([(ONE, version(ONE, "1"))])
         await catalog.passages.stage([made], INDEX)
         await catalog.documents.switch([version(ONE, "1")])
         assert await catalog.passages.of_document(HERE.tenant, ONE.id) == [made]
@@ -71,7 +71,7 @@ class PassagesContract(OpensCatalog):
     @on_catalog
     async def test_what_is_indexed_stays_so_across_versions(self, catalog: Catalog) -> None:
         await publish(catalog, ONE, "1", ["a", "b"])
-        await catalog.documents.begin(ONE, version(ONE, "2"))
+        await catalog.documents.begin([(ONE, version(ONE, "2"))])
         new = passages(ONE, "2", ["a", "B", "c"])
         assert await catalog.passages.stage(new, INDEX) == [new[1].id, new[2].id]
         assert await catalog.passages.stage(new, "another") == [p.id for p in new]
@@ -84,14 +84,14 @@ class PassagesContract(OpensCatalog):
         made = await publish(catalog, ONE, "1", ["a", "b"])
         await publish(catalog, ONE, "2", ["a"])
         await catalog.passages.mark_indexed([made[1].id], INDEX)
-        await catalog.documents.begin(ONE, version(ONE, "1"))
+        await catalog.documents.begin([(ONE, version(ONE, "1"))])
         assert await catalog.passages.stage(made, INDEX) == [made[1].id]
 
     @on_catalog
     async def test_only_ids_that_nothing_alive_shares_are_dead(self, catalog: Catalog) -> None:
         old = await publish(catalog, ONE, "1", ["a", "b", "c"])
         await publish(catalog, ONE, "2", ["a"])
-        await catalog.documents.begin(ONE, version(ONE, "3"))
+        await catalog.documents.begin([(ONE, version(ONE, "3"))])
         await catalog.passages.stage(passages(ONE, "3", ["A", "b"]), INDEX)
         (dead,) = await catalog.passages.dead(10)
         assert (dead.scope, dead.document_id, dead.version_id) == (HERE, ONE.id, version(ONE, "1"))
@@ -110,7 +110,7 @@ class PassagesContract(OpensCatalog):
     @on_catalog
     async def test_what_lives_is_never_forgotten(self, catalog: Catalog) -> None:
         await publish(catalog, ONE, "1", ["a"])
-        await catalog.documents.begin(TWO, version(TWO, "1"))
+        await catalog.documents.begin([(TWO, version(TWO, "1"))])
         await catalog.passages.forget([version(ONE, "1"), version(TWO, "1")])
         assert await texts(catalog) == ["a"]
         assert await catalog.jobs.building(HERE) == [(TWO.id, version(TWO, "1"))]

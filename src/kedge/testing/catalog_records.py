@@ -65,7 +65,7 @@ class RecordsContract(OpensCatalog):
         assert await catalog.jobs.get(HERE.tenant, "1") is not None
         assert len(await catalog.passages.of_document(THERE.tenant, theirs.id)) == 1
         await catalog.collections.put(collection())
-        await catalog.documents.begin(ONE, version(ONE, "1"))
+        await catalog.documents.begin([(ONE, version(ONE, "1"))])
         assert await catalog.passages.stage(made, INDEX) == [made[0].id], "a mark outlived the collection"
 
     @pytest.mark.req("D-10")

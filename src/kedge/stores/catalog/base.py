@@ -84,9 +84,9 @@ class Documents(Protocol):
     ) -> list[Document]:
         """Ordered by url. Archived ones only when asked for by status."""
 
-    async def begin(self, document: Document, version_id: str) -> None:
-        """Register a version about to be built: insert the document (pending) if new, refresh its descriptive fields
-        if nothing of it is live, and remember the version with the document's fields for the switch."""
+    async def begin(self, versions: Sequence[tuple[Document, str]]) -> None:
+        """Register versions about to be built, as (document, version id): insert the document (pending) if new, refresh
+        its descriptive fields if nothing of it is live, and remember the version with these fields for the switch."""
 
     async def set_status(self, version_ids: Sequence[str], status: DocumentStatus) -> None:
         """Move versions in building on; documents without a live version show the same status."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, bindparam, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, insert, select, update
 
 from kedge.errors import ConflictError, NotFoundError, UsageError
 from kedge.stores.catalog.database import Database, batches
@@ -45,8 +45,8 @@ class SqlDocuments:
     ) -> list[Document]:
         return await self._database.read(_page, scope, status, limit, offset)
 
-    async def begin(self, document: Document, version_id: str) -> None:
-        await self._database.write(_begin, document, version_id)
+    async def begin(self, versions: Sequence[tuple[Document, str]]) -> None:
+        await self._database.write(_begin, versions)
 
     async def set_status(self, version_ids: Sequence[str], status: DocumentStatus) -> None:
         if status not in IN_BUILDING:
@@ -114,37 +114,76 @@ def _document(row: Row[Any]) -> Document:
 # ---------------------------------------------------------------- building
 
 
-def _begin(connection: Connection, document: Document, version_id: str) -> None:
-    fields = {name: getattr(document, name) for name in _DESCRIPTIVE} | {"metadata": dict(document.metadata)}
-    _register(connection, document, fields)
+def _begin(connection: Connection, begun: Sequence[tuple[Document, str]]) -> None:
+    """New documents and versions are inserted together: most of an ingestion is new."""
+    if len({document.id for document, _ in begun}) < len(begun):
+        for pair in begun:
+            _begin(connection, [pair])
+        return
+    for scope in {document.scope for document, _ in begun}:
+        _require_collection(connection, scope)
+    for ids in batches(dict.fromkeys(document.id for document, _ in begun)):
+        part = [pair for pair in begun if pair[0].id in set(ids)]
+        live = dict(_rows(connection, select(documents.c.id, documents.c.live_version).where(documents.c.id.in_(ids))))
+        query = select(versions.c.document_id, versions.c.id, versions.c.state)
+        held = [tuple(row) for row in connection.execute(query.where(versions.c.document_id.in_(ids)))]
+        touched = live.keys() | {document for document, _, _ in held}
+        fresh = {document.id: (document, version) for document, version in part if document.id not in touched}
+        _insert_new(connection, list(fresh.values()))
+        for document, version_id in part:
+            if fresh.get(document.id) != (document, version_id):
+                _begin_again(connection, document, version_id)
+
+
+def _rows(connection: Connection, statement: Select[Any]) -> list[tuple[Any, Any]]:
+    return [(row[0], row[1]) for row in connection.execute(statement)]
+
+
+def _insert_new(connection: Connection, new: Sequence[tuple[Document, str]]) -> None:
+    if new:
+        connection.execute(insert(documents), [_new_document(document) for document, _ in new])
+        connection.execute(insert(versions), [_new_version(document, version_id) for document, version_id in new])
+
+
+def _begin_again(connection: Connection, document: Document, version_id: str) -> None:
+    """A document that is known: bring it up to date if readers see nothing of it; one version in building at a time."""
+    found = connection.execute(select(documents.c.live_version).where(documents.c.id == document.id)).one()
+    if found.live_version is None:
+        pending = {**_pending(document), "retired_at": None}
+        connection.execute(update(documents).where(documents.c.id == document.id).values(pending))
     held = connection.execute(
         select(versions.c.id, versions.c.state).where(versions.c.document_id == document.id)
     ).all()
     kill(connection, [row.id for row in held if row.state == BUILDING and row.id != version_id])
     state = next((row.state for row in held if row.id == version_id), None)
-    values = {**fields, "status": DocumentStatus.PENDING.value, "error_message": None, "died": None}
     if state is None:
-        new = {"id": version_id, "document_id": document.id, "state": BUILDING, "created_at": datetime.now(UTC)}
-        connection.execute(insert(versions), [values | new])
+        connection.execute(insert(versions), [_new_version(document, version_id)])
     else:
-        values["state"] = LIVE if state == LIVE else BUILDING
+        values = {**_pending(document), "died": None, "state": LIVE if state == LIVE else BUILDING}
         connection.execute(update(versions).where(versions.c.id == version_id).values(values))
 
 
-def _register(connection: Connection, document: Document, fields: dict[str, Any]) -> None:
-    """Insert the document, or bring it up to date if readers see nothing of it."""
-    scope = document.scope
+def _pending(document: Document) -> dict[str, Any]:
+    """The fields that describe a document, as both its row and its version's row hold them."""
+    fields = {name: getattr(document, name) for name in _DESCRIPTIVE} | {"metadata": dict(document.metadata)}
+    return {**fields, "status": DocumentStatus.PENDING.value, "error_message": None}
+
+
+def _new_document(document: Document) -> dict[str, Any]:
+    identity = {"id": document.id, "tenant": document.scope.tenant, "collection": document.scope.collection}
+    created = document.created_at or datetime.now(UTC)
+    return {**_pending(document), **identity, "url": document.url, "retired_at": None, "created_at": created}
+
+
+def _new_version(document: Document, version_id: str) -> dict[str, Any]:
+    identity = {"id": version_id, "document_id": document.id, "state": BUILDING}
+    return {**_pending(document), **identity, "died": None, "created_at": datetime.now(UTC)}
+
+
+def _require_collection(connection: Connection, scope: Scope) -> None:
     known = (collections.c.tenant == scope.tenant) & (collections.c.name == scope.collection)
     if connection.execute(select(collections.c.name).where(known)).first() is None:
         raise NotFoundError(f"There is no collection {scope.collection!r}.", hint="Create it first.")
-    found = connection.execute(select(documents.c.live_version).where(documents.c.id == document.id)).first()
-    fresh = {**fields, "status": DocumentStatus.PENDING.value, "error_message": None, "retired_at": None}
-    if found is None:
-        created = document.created_at or datetime.now(UTC)
-        new = {"id": document.id, "tenant": scope.tenant, "collection": scope.collection, "url": document.url}
-        connection.execute(insert(documents), [{**fresh, **new, "created_at": created}])
-    elif found.live_version is None:
-        connection.execute(update(documents).where(documents.c.id == document.id).values(fresh))
 
 
 def _set_status(connection: Connection, version_ids: Sequence[str], status: DocumentStatus) -> None:

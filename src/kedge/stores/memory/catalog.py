@@ -121,10 +121,15 @@ class MemoryDocuments:
             found = [document for document in documents if document.status == status]
         return found[offset : offset + limit]
 
-    async def begin(self, document: Document, version_id: str) -> None:
+    async def begin(self, versions: Sequence[tuple[Document, str]]) -> None:
+        for document, _ in versions:
+            if document.scope not in self._state.collections:
+                raise NotFoundError(f"There is no collection {document.scope.collection!r}.", hint="Create it first.")
+        for document, version_id in versions:
+            self._begin(document, version_id)
+
+    def _begin(self, document: Document, version_id: str) -> None:
         state = self._state
-        if document.scope not in state.collections:
-            raise NotFoundError(f"There is no collection {document.scope.collection!r}.", hint="Create it first.")
         known = state.documents.get(document.id)
         if known is None or known.live_version is None:
             state.retired.discard(document.id)

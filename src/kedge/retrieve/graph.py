@@ -2,8 +2,9 @@
 
 A question that needs two passages is covered by neither alone. So a step from passage to passage is judged by the
 *pair*: how much of the question's terms and of its meaning the two cover together, how sure the first passage is, how
-specific the concept between them is, and how the second passage speaks of it (`Role`). Cost is bounded by the
-neighbourhood of a few seeds, never by the size of the graph.
+specific the concept between them is, and how the second passage speaks of it (`Role`). A passage that suits the
+question less than the one it was reached from never outranks it, so a question that one passage answers is not led
+astray. Cost is bounded by the neighbourhood of a few seeds, never by the size of the graph.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from kedge.text.concepts import candidate_keys, link, mentions
 from kedge.types import Role, Scope
 
 Array = NDArray[np.float32]
+MARGIN = 1e-3
+"""By how much the start of a step stays above its end."""
 
 
 class ConceptNode(Protocol):
@@ -121,8 +124,8 @@ class Traversal:
         default_factory=lambda: {
             Role.TITLE: 1.0,
             Role.LEAD: 0.75,
-            Role.SUBJECT: 0.1,
-            Role.MENTION: 0.05,
+            Role.SUBJECT: 0.2,
+            Role.MENTION: 0.2,
             Role.GENERIC: 0.0,
         }
     )
@@ -162,6 +165,8 @@ class _Chain:
     value: float
     strength: float
     path: tuple[str, ...]
+    origin: int
+    """The row it was reached from; its own for a seed."""
 
 
 class _Pool:
@@ -212,6 +217,7 @@ class _Walk:
         self.pool = _Pool(asked)
         self.bonus: dict[int, float] = defaultdict(float)
         self.lift: dict[int, float] = defaultdict(float)
+        self.origin: dict[int, int] = {}
         self.paths: dict[int, tuple[str, ...]] = {}
 
     async def run(self, base: Mapping[str, float]) -> GraphResult:
@@ -292,7 +298,7 @@ class _Walk:
     def _seed(self, row: int, score: float, sure: float) -> _Chain:
         strength = self.how.from_seed * score**2 + self.how.from_named * sure
         path = self.paths[row] if sure else (self.pool.ids[row],)
-        return _Chain(row, self.pool.cover[row], self.pool.vectors[row], score, strength, path)
+        return _Chain(row, self.pool.cover[row], self.pool.vectors[row], score, strength, path, row)
 
     async def _step(self, frontier: Sequence[_Chain], asked: set[str]) -> list[_Chain]:
         """Walk from every chain's end to the passages that share a concept with it; returns the best new ends."""
@@ -314,6 +320,7 @@ class _Walk:
         for row, end in ends.items():
             self.bonus[row] += end.strength
             self.paths[row] = end.path
+            self.origin[row] = end.origin
         fresh = [end for row, end in ends.items() if row not in chains]
         return sorted(fresh, key=lambda end: (-end.strength, end.row))[: self.how.beam]
 
@@ -343,11 +350,20 @@ class _Walk:
                 strength = sure * chain.strength + gain
                 if strength > 0 and (row not in ends or strength > ends[row].strength):
                     path = (*chain.path, concept.name, self.pool.ids[row])
-                    ends[row] = _Chain(row, cover[at], vectors[at], value, strength, path)
+                    ends[row] = _Chain(row, cover[at], vectors[at], value, strength, path, chain.row)
+
+    def _keep_order(self) -> None:
+        """Lift the start of a step above its end if the start suits the question better by itself."""
+        scores = self.pool.scores()
+        for row, start in sorted(self.origin.items(), key=lambda step: (-scores[step[0]] - self.bonus[step[0]], step)):
+            ahead = float(scores[row]) + self.bonus[row] - float(scores[start]) - self.bonus[start]
+            if scores[start] > scores[row] and ahead >= 0:
+                self.bonus[start] += ahead + MARGIN
 
     def _result(self) -> GraphResult:
         for row, gain in self.lift.items():
             self.bonus[row] += gain
+        self._keep_order()
         found = sorted((row for row in self.bonus if self.bonus[row] > 0), key=lambda row: (-self.bonus[row], row))
         ids = self.pool.ids
         hits = tuple(GraphHit(ids[row], 2 * self.bonus[row], self.paths.get(row, (ids[row],))) for row in found)

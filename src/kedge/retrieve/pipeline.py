@@ -185,7 +185,7 @@ class Retriever:
             return fuse_by_rank(dense, keyword, graph)
         base = blend(_scores(run.dense), _scores(run.keyword))
         bonus = {hit.passage_id: hit.bonus for hit in run.graph.hits}
-        return with_ranks(add_bonus({**base, **run.graph.base}, bonus), dense, keyword, graph)
+        return with_ranks(add_bonus({**run.graph.base, **base}, bonus), dense, keyword, graph)
 
     async def _live(self, run: _Run, ranked: Sequence[Fused], limit: int) -> tuple[list[Fused], dict[str, Passage]]:
         """The first `limit` that the catalog shows to readers and that pass the filter there, and their passages."""

@@ -111,7 +111,7 @@ class SparseTerms:
     """How fast repeated terms saturate."""
     b: float = 0.75
     """How strongly long passages are discounted."""
-    average_length: float = 100.0
+    average_length: float = 150.0
     """Length in terms of a typical passage; fixed, so that stored weights stay valid."""
 
     def term_weights(self, text: str) -> dict[int, float]:

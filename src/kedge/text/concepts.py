@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from kedge.text.analyze import fold
 from kedge.text.sentences import sentences
@@ -21,6 +22,8 @@ from kedge.types import Role
 
 MAX_TOKENS = 10
 """Longest name, in tokens, that is linked."""
+MAX_LOWER_TOKENS = 4
+"""Longest name in a passage, in tokens, that is linked although it begins with a small letter."""
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _TOKEN = re.compile(rf"[{_CJK}]|[^\W_{_CJK}](?:\+\+|\#)(?!\w)|[^\W_{_CJK}]+(?:['’][^\W_{_CJK}]+)*")
@@ -42,8 +45,20 @@ _QUOTED = re.compile(r"[“\"«「『《]([^“”\"«»「」『』《》\n]{2,
 _LINK = re.compile(r"\[([^\[\]\n]{2,80})\]\([^()\s]+\)")
 
 
-_OPENING = 6
-_OPENERS = frozenset(("", "the", "a", "an", "el", "la", "le", "der", "die", "das"))
+_NOT_PROSE = re.compile(
+    r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]+`"  # code
+    r"|\$\$.+?\$\$|\$(?=\S)[^$\n]+(?<=\S)\$(?!\d)|\\\(.+?\\\)|\\\[.+?\\\]"  # formulas
+    r"|<!--.*?-->|</?[a-z][^<>\n]*>|https?://[^\s)>\]]+",  # mark-up, addresses
+    re.DOTALL,
+)
+_PROSE_MARKS = re.compile(r"[`$<\\]|~~~|://")
+_OPENING = 24
+_OPENER = re.compile(
+    r"(?:[\s#>*+\-•–|_\"“«(]|\d{1,3}[.)](?=\s)|\[[ xX]?\])*"  # headings, quotes, list items, cells, emphasis
+    r"(?:(?:the|a|an|el|la|le|der|die|das)\b[\s\"“«(*_]*)?",
+    re.IGNORECASE,
+)
+_HEADING = re.compile(r"[^\S\n]*#{1,6}[^\S\n]")
 _BEING = re.compile(r"\s*(?:\([^)]*\)|,[^,.]{1,60},)?\s*(?:is|was|are|were|es|fue|era|est|ist|war)\b|\s*\(")
 
 
@@ -61,8 +76,7 @@ class Mention:
     """Offset after its last character."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(NamedTuple):
     text: str
     key: str
     start: int
@@ -85,21 +99,13 @@ def title_aliases(title: str) -> list[str]:
     return [key for key in dict.fromkeys(keys) if key]
 
 
-def mentions(text: str, spans: Sequence[tuple[int, int]] | None = None) -> list[Mention]:
+def mentions(text: str) -> list[Mention]:
     """Names in `text` by pattern, in order: runs of capitalised words, quoted strings, markdown link texts.
 
-    A run joined by small words also yields its parts (`Duke of York` → `Duke of York`, `Duke`, `York`).
-    `spans` are the text's sentences, where the caller has them already.
+    A run joined by small words also yields its parts (`Duke of York` → `Duke of York`, `Duke`, `York`). Code, formulas
+    and addresses have no names.
     """
-    found: dict[tuple[int, int], Mention] = {}
-    for pattern in (_LINK, _QUOTED):
-        for match in pattern.finditer(text):
-            _add(found, text, *match.span(1))
-    for start, end in sentences(text) if spans is None else spans:
-        for run in _capitalised_runs(_tokens(text[start:end]), text[start:end]):
-            for part in _parts(run):
-                _add(found, text, start + part[0].start, start + part[-1].end)
-    return sorted(found.values(), key=lambda mention: (mention.start, -mention.end))
+    return _mentions(text, _Reading(text))
 
 
 def link(text: str, known: Callable[[Collection[str]], set[str]], *, min_single: int = 4) -> list[Mention]:
@@ -108,26 +114,14 @@ def link(text: str, known: Callable[[Collection[str]], set[str]], *, min_single:
     `known` answers which of the given keys exist, in one call, so that this runs on any store. A single word must have
     `min_single` letters or be an acronym, and be no function word.
     """
-    tokens = _tokens(text)
-    spans = dict(_candidates(tokens, min_single))
-    existing = known(set(spans.values()))
-    longest: dict[int, int] = {}
-    for (first, after), key in spans.items():
-        if key in existing:
-            longest[first] = max(after, longest.get(first, 0))
-    found: list[Mention] = []
-    free = 0
-    for first, after in sorted(longest.items()):
-        if first >= free:
-            start, end = tokens[first].start, tokens[after - 1].end
-            found.append(Mention(text[start:end], spans[first, after], start, end))
-            free = after
-    return found
+    return _link(text, _tokens(_prose(text)), known, min_single, MAX_TOKENS)
 
 
 def candidate_keys(text: str) -> set[str]:
     """Every key that `link` or `mentions` could find in `text`: what to ask an asynchronous store for beforehand."""
-    return {key for _, key in _candidates(_tokens(text), 1)} | {mention.key for mention in mentions(text)}
+    reading = _Reading(text)
+    keys = {key for _, key in _candidates(reading.tokens, 1, MAX_TOKENS)}
+    return keys | {mention.key for mention in _mentions(text, reading)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,29 +139,36 @@ class Discussed:
 def discussed(text: str, known: Callable[[Collection[str]], set[str]]) -> dict[str, Discussed]:
     """What a passage's edges to concepts should be: for each key its first mention, strongest role and count.
 
-    `known` answers which keys are titles of documents. A lone capitalised word at the start of a sentence counts only
-    if a verb of being follows, or it is capitalised elsewhere in the passage too, or it is a known title.
+    `known` answers which keys are titles of documents. A lone capitalised word at the start of a sentence, list item or
+    table cell counts only if a verb of being follows, or it is capitalised elsewhere in the passage too, or it is a
+    known title; so does whatever stands in a heading.
     """
-    spans = sentences(text)
-    linked = link(text, known)
+    reading = _Reading(text)
+    linked = _link(text, reading.tokens, known, 4, MAX_LOWER_TOKENS)
     titles = {mention.key: mention for mention in reversed(linked)}
-    named = mentions(text, spans)
-    opening = {mention.start: _opens(text, spans, mention) for mention in named}
+    named = _mentions(text, reading)
+    opening = {mention.start: reading.opened_by(mention.start) for mention in named}
     inside = {mention.key for mention in named if opening[mention.start] is None}
     found: dict[str, Discussed] = {}
+
+    def add(key: str, mention: Mention, role: Role) -> None:
+        old = found.get(key, Discussed(mention, role, 0))
+        found[key] = Discussed(old.mention, min(old.role, role, key=lambda item: item.place), old.count + 1)
+
     for mention in named:
         sentence = opening[mention.start]
-        sure = " " in mention.key or mention.key in inside or _BEING.match(text, mention.end)
         if sentence is None:
-            role = Role.MENTION
-        elif sure:
-            role = Role.LEAD if sentence == 0 else Role.SUBJECT
-        elif mention.key in titles:
-            role = Role.MENTION
-        else:
+            add(mention.key, mention, Role.MENTION)
             continue
-        old = found.get(mention.key, Discussed(mention, role, 0))
-        found[mention.key] = Discussed(old.mention, min(old.role, role, key=lambda item: item.place), old.count + 1)
+        heading = sentence in reading.headings
+        being = not heading and _BEING.match(text, mention.end) is not None
+        if being or mention.key in inside or (" " in mention.key and not heading):
+            lead = sentence == reading.lead
+            add(mention.key, mention, Role.MENTION if heading else Role.LEAD if lead else Role.SUBJECT)
+            for alias in _short_names(mention.surface) if lead and being else ():
+                add(alias, mention, Role.LEAD)
+        elif mention.key in titles:
+            add(mention.key, mention, Role.MENTION)
     counts = Counter(mention.key for mention in linked)
     for key, mention in titles.items():
         role = Role.GENERIC if mention.surface.islower() else Role.MENTION
@@ -175,32 +176,113 @@ def discussed(text: str, known: Callable[[Collection[str]], set[str]]) -> dict[s
     return found
 
 
-def _opens(text: str, spans: Sequence[tuple[int, int]], mention: Mention) -> int | None:
-    """Index of the sentence that `mention` opens (after an article or quotation mark), or None."""
-    index = bisect_right(spans, (mention.start, len(text) + 1)) - 1
-    before = text[spans[index][0] : mention.start] if index >= 0 else ""
-    return index if len(before) <= _OPENING and before.strip(' "“«(').lower() in _OPENERS else None
+class _Reading:
+    """A text cut into sentences and tokens once, with code and formulas blanked."""
+
+    def __init__(self, text: str) -> None:
+        self.text = _prose(text)
+        self.spans = sentences(text)
+        self.tokens = _tokens(self.text)
+        self.headings = frozenset(index for index, (start, _) in enumerate(self.spans) if _HEADING.match(text, start))
+        self.lead = next((index for index in range(len(self.spans)) if index not in self.headings), 0)
+
+    def runs(self) -> Iterator[list[_Token]]:
+        """Capitalised runs; none crosses the end of a sentence."""
+        at = 0
+        for _, end in self.spans:
+            after = at
+            while after < len(self.tokens) and self.tokens[after].end <= end:
+                after += 1
+            yield from _capitalised_runs(self.tokens[at:after], self.text)
+            at = after
+
+    def opened_by(self, start: int) -> int | None:
+        """Index of the sentence that what begins at `start` opens, seen through articles and mark-up, or None."""
+        index = bisect_right(self.spans, (start, len(self.text) + 1)) - 1
+        if index < 0:
+            return None
+        first = self.spans[index][0]
+        line = self.text.rfind("\n", first, start) + 1
+        if line and index in self.headings:
+            return None if _OPENER.fullmatch(self.text, line, start) is None else index
+        row = max(line, first)
+        if self.text.startswith("|", row):
+            first = self.text.rfind("|", row, start)
+        if start - first > _OPENING or _OPENER.fullmatch(self.text, first, start) is None:
+            return None
+        return index
 
 
-def _candidates(tokens: Sequence[_Token], min_single: int) -> Iterator[tuple[tuple[int, int], str]]:
-    """Every run of tokens that may be a name, as `((first, after last), key)`."""
+def _prose(text: str) -> str:
+    """The text with code, formulas, tags and addresses blanked out; as long as before."""
+    if _PROSE_MARKS.search(text) is None:
+        return text
+    return _NOT_PROSE.sub(lambda match: " " * len(match.group()), text)
+
+
+def _mentions(text: str, reading: _Reading) -> list[Mention]:
+    found: dict[tuple[int, int], Mention] = {}
+    for pattern in (_LINK, _QUOTED):
+        for match in pattern.finditer(reading.text):
+            _add(found, text, *match.span(1), None)
+    for run in reading.runs():
+        for part in _parts(run):
+            _add(found, text, part[0].start, part[-1].end, part)
+    return sorted(found.values(), key=lambda mention: (mention.start, -mention.end))
+
+
+def _link(
+    text: str,
+    tokens: Sequence[_Token],
+    known: Callable[[Collection[str]], set[str]],
+    min_single: int,
+    longest_lower: int,
+) -> list[Mention]:
+    spans = dict(_candidates(tokens, min_single, longest_lower))
+    existing = known(set(spans.values()))
+    if not existing:
+        return []
+    longest: dict[int, int] = {}
+    for (first, after), key in spans.items():
+        if key in existing:
+            longest[first] = max(after, longest.get(first, 0))
+    found: list[Mention] = []
+    free = 0
+    for first, after in sorted(longest.items()):
+        if first >= free:
+            start, end = tokens[first].start, tokens[after - 1].end
+            found.append(Mention(text[start:end], spans[first, after], start, end))
+            free = after
+    return found
+
+
+def _short_names(surface: str) -> list[str]:
+    """Keys under which a person with this full name is spoken of: first and last name, the two last names."""
+    names = surface.split()
+    if not 3 <= len(names) <= 5 or not all(name[0].isupper() for name in names):
+        return []
+    return list(dict.fromkeys((concept_key(f"{names[0]} {names[-1]}"), concept_key(" ".join(names[-2:])))))
+
+
+def _candidates(tokens: Sequence[_Token], min_single: int, longest_lower: int) -> Iterator[tuple[tuple[int, int], str]]:
+    """Every run of tokens that may be a name, as `((first, after last), key)`.
+
+    A run that begins with a small letter has at most `longest_lower` tokens.
+    """
     keys = [token.key for token in tokens]
-    final = [not _is_function_word(token) for token in tokens]
-    glued = [len(key) == 1 and _CJK_CHARACTER.match(key) is not None for key in keys]
+    final = [token.text not in _FUNCTION_WORDS for token in tokens]
+    glued = [len(key) == 1 and key > "\u3000" and _CJK_CHARACTER.match(key) is not None for key in keys]
     for i, token in enumerate(tokens):
-        if final[i] and _may_stand_alone(token, min_single):
-            yield (i, i + 1), keys[i]
-        if keys[i] in _ARTICLES:
-            continue
         key = keys[i]
-        for j in range(i + 1, min(i + MAX_TOKENS, len(tokens))):
+        if final[i] and _may_stand_alone(token, min_single):
+            yield (i, i + 1), key
+        if key in _ARTICLES:
+            continue
+        longest = longest_lower if token.text[0].islower() else MAX_TOKENS
+        for j in range(i + 1, min(i + longest, len(tokens))):
             key += keys[j] if glued[j] and glued[j - 1] else " " + keys[j]
             if final[j]:
                 yield (i, j + 1), key
-
-
-def _is_function_word(token: _Token) -> bool:
-    return token.text in _FUNCTION_WORDS
 
 
 def _may_stand_alone(token: _Token, min_single: int) -> bool:
@@ -243,18 +325,21 @@ def _without_parenthesis(name: str) -> str:
     return bare if _TOKEN.search(bare) else name
 
 
-def _add(found: dict[tuple[int, int], Mention], text: str, start: int, end: int) -> None:
-    key = concept_key(text[start:end])
-    if len(key) > 1 and not key.isdigit() and len(_TOKEN.findall(key)) <= MAX_TOKENS * 2:
-        found.setdefault((start, end), Mention(text[start:end], key, start, end))
+def _add(
+    found: dict[tuple[int, int], Mention], text: str, start: int, end: int, tokens: Sequence[_Token] | None
+) -> None:
+    surface = text[start:end]
+    key = _join([token.key for token in tokens]) if tokens and surface.isascii() else concept_key(surface)
+    if len(key) > 1 and not key.isdigit() and key.count(" ") < MAX_TOKENS * 2:
+        found.setdefault((start, end), Mention(surface, key, start, end))
 
 
-def _capitalised_runs(tokens: Sequence[_Token], sentence: str) -> Iterator[list[_Token]]:
+def _capitalised_runs(tokens: Sequence[_Token], text: str) -> Iterator[list[_Token]]:
     """Maximal runs of capitalised words; small connecting words may stand inside, numbers inside and at the end."""
     run: list[_Token] = []
     pending: list[_Token] = []
     for token in tokens:
-        gap = sentence[run[-1].end if not pending else pending[-1].end : token.start] if run else ""
+        gap = text[run[-1].end if not pending else pending[-1].end : token.start] if run else ""
         joined = gap.strip(" \t-–") in ("", ".") and len(gap) <= 3
         close = not run or (joined and (gap[:1] != "." or len(run[-1].text) <= 2))
         if run and not close:

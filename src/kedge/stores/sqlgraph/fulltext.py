@@ -92,7 +92,7 @@ def _find(connection: Connection, statement: TextClause, scope: Scope, wanted: s
 
 
 def _stored(value: str) -> str:
-    return " ".join(_token(term) for term in search_terms(value))
+    return " ".join(_token(term) for term in search_terms(value)) if value else ""
 
 
 def _token(term: str) -> str:

@@ -14,7 +14,7 @@ from kedge.retrieve.fuse import add_bonus
 from kedge.retrieve.graph import Asked, Features, GraphResult, Traversal, search_graph, weigh_question
 from kedge.text.analyze import SparseTerms, terms
 from kedge.text.concepts import Role, discussed, title_aliases
-from kedge.types import Scope
+from kedge.types import Scope, Scored
 
 SCOPE = Scope("default", "tests")
 DOCUMENTS = {
@@ -85,8 +85,13 @@ def embed(text: str) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
     return vector / np.float32(np.linalg.norm(vector))
 
 
-def ask(question: str, base: Mapping[str, float], how: Traversal | None = None) -> tuple[GraphResult, int]:
-    store = Memory(DOCUMENTS)
+def ask(
+    question: str,
+    base: Mapping[str, float],
+    how: Traversal | None = None,
+    documents: Mapping[str, str] = DOCUMENTS,
+) -> tuple[GraphResult, int]:
+    store = Memory(documents)
     idf = dict.fromkeys(SparseTerms().query_weights(question), 2.0)
     asked = Asked(question, embed(question), weigh_question(question, SparseTerms(), idf))
     result = asyncio.run(search_graph(store, store, SCOPE, asked, base, how=how or Traversal()))
@@ -127,3 +132,69 @@ def test_hits_are_ordered_and_positive() -> None:
     assert all(hit.bonus > 0 for hit in hits)
     assert [hit.bonus for hit in hits] == sorted((hit.bonus for hit in hits), reverse=True)
     assert all(hit.path[-1] == hit.passage_id for hit in hits)
+
+
+HANDBOOK = {
+    "Bowline": "## Uses on board\n\nThe Bowline forms a loop that does not slip. See Rope Materials and Old Sailors.",
+    "Rope Materials": "Rope Materials are hemp and nylon. Nylon was invented in a laboratory.",
+    "Old Sailors": "Old Sailors tell stories of the sea.",
+}
+
+
+@pytest.mark.req("D-11")
+@pytest.mark.parametrize("question", ["Who ties the bowline?", "What is the loop of the Bowline for?"])
+def test_what_a_document_links_does_not_outrank_it(question: str) -> None:
+    result, _ = ask(question, {}, documents=HANDBOOK)
+    ranked = add_bonus(result.base, {hit.passage_id: hit.bonus for hit in result.hits})
+    assert ranked[0][0] == "Bowline"
+
+
+def test_a_bridge_that_is_no_title_is_walked() -> None:
+    documents = {
+        "Green": "Green is an album by the guitarist Steve Hillage, released in spring.",
+        "Miquette Giraudy": "The keyboard player is the partner of Steve Hillage in a band.",
+        "Partner": "A partner is a spouse or a keyboard lover.",
+        "Album": "An album is released in spring.",
+    }
+    result, _ = ask("Who is the partner of the performer of Green?", {"Partner": 2.0}, documents=documents)
+    paths = {hit.passage_id: hit.path for hit in result.hits}
+    assert paths["Miquette Giraudy"] == ("green", "Green", "steve hillage", "Miquette Giraudy")
+
+
+@pytest.mark.req("D-11")
+def test_what_a_start_leaves_open_is_searched_for_with_the_names_it_brings() -> None:
+    store = Memory({**DOCUMENTS, "Minaj interview": "At home with Minaj, whose birthplace is an island harbour."})
+    searched: list[str] = []
+
+    async def search(text: str, limit: int) -> list[Scored]:
+        searched.append(text)
+        return [Scored("Minaj interview", 4.0)][:limit]
+
+    question = "Which harbour was the birthplace of the performer of Changed It?"
+    idf = dict.fromkeys(SparseTerms().query_weights(question), 2.0)
+    asked = Asked(question, embed(question), weigh_question(question, SparseTerms(), idf))
+    with_search, without = (
+        asyncio.run(search_graph(store, store, SCOPE, asked, {"Changed It": 2.0}, search=how)) for how in (search, None)
+    )
+    assert 1 <= len(searched) <= Traversal().asks
+    assert {"harbour", "birthplace", "minaj"} <= set(searched[0].split())
+    assert not {"changed", "the"} & set(searched[0].split())
+    bonus = [
+        {hit.passage_id: hit.bonus for hit in result.hits}.get("Minaj interview", 0.0)
+        for result in (with_search, without)
+    ]
+    assert bonus[0] > bonus[1]
+
+
+def test_a_start_that_leaves_little_open_is_not_searched_from() -> None:
+    store = Memory(DOCUMENTS)
+
+    async def search(text: str, limit: int) -> list[Scored]:
+        raise AssertionError(text)
+
+    question = "Which rapper lives in Miami?"
+    idf = dict.fromkeys(SparseTerms().query_weights(question), 2.0)
+    asked = Asked(question, embed(question), weigh_question(question, SparseTerms(), idf))
+    how = Traversal(asks=1)
+    result = asyncio.run(search_graph(store, store, SCOPE, asked, {"Lil Wayne": 2.0}, search=search, how=how))
+    assert "Lil Wayne" in result.base

@@ -93,3 +93,53 @@ def test_roles_of_what_a_passage_discusses() -> None:
         "hucbert": Role.SUBJECT,
         "red fox": Role.GENERIC,
     }
+
+
+def keys(text: str, *titles: str) -> set[str]:
+    wanted = known(*titles)
+    return set(discussed(text, lambda asked: wanted & set(asked)))
+
+
+@pytest.mark.req("D-06")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "## Uses on board\n\nIt holds.",
+        "## Uses\nPass the end through it.",
+        "# Common Uses\n\nIt holds.",
+        "- Pass the end\n- Take the loop",
+        "1. Take the end.\n2) Pass it.",
+        "- [ ] Check the knot\n- [x] Done with it",
+        "> Beware of slipping.",
+        "**Note** that it slips. *Beware* of that.",
+        "| Name | Strength |\n|---|---|\n| Nylon | good |",
+        "Run `Parser.Main` and:\n\n```\nclass Knot Tied By Hand\n```\n",
+        r"Where $Re X$ and $$Alpha + The Beta$$ and \(In Gamma\) hold.",
+        "See https://Example.org/Some/Page and <b>this</b>.",
+    ],
+)
+def test_marks_and_code_make_no_concepts(text: str) -> None:
+    assert keys(text) == set()
+
+
+@pytest.mark.req("D-06")
+def test_names_behind_marks_are_still_found() -> None:
+    text = "# Bowline Knot\n\n- **Captain Ahab** ties it with Clove Hitch.\n- Ahab is old.\n\n| Steve Hillage | a |"
+    assert keys(text) == {"captain ahab", "clove hitch", "ahab", "steve hillage"}
+    assert keys("## Nylon\n\nIt is strong.", "Nylon") == {"nylon"}
+
+
+def test_the_first_sentence_after_a_heading_leads() -> None:
+    found = discussed("## Life\n\nTeutberga was a queen.", lambda keys: set())
+    assert {key: item.role for key, item in found.items()} == {"teutberga": Role.LEAD}
+
+
+def test_a_full_name_at_the_start_answers_to_its_short_forms() -> None:
+    found = discussed("Michael Trent Reznor (born 1965) is an American singer.", lambda keys: set())
+    assert {"michael trent reznor", "trent reznor", "michael reznor"} <= {
+        key for key, item in found.items() if item.role is Role.LEAD
+    }
+
+
+def test_money_is_no_formula() -> None:
+    assert keys("It paid $5 to New York and $10 to Rome.") == {"new york", "rome"}

@@ -21,7 +21,7 @@ import Stemmer
 from kedge.text.languages import guess
 from kedge.text.sentences import sentences
 
-__all__ = ["SparseTerms", "fold", "sentences", "terms", "words"]
+__all__ = ["SparseTerms", "asked_words", "fold", "sentences", "terms", "words"]
 
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -85,6 +85,12 @@ def terms(text: str, language: str | None = None) -> list[str]:
     return [stem(word) for word in words(text) if word not in _STOP]
 
 
+def asked_words(question: str) -> dict[int, str]:
+    """The words of a question, unstemmed, by the ids of their terms."""
+    content = [word for word in words(question) if word not in _STOP]
+    return {term_id(term): word for term, word in zip(terms(question), content, strict=True)}
+
+
 class _CachedStemmer:
     """One Snowball stemmer; PyStemmer itself caches per word."""
 
@@ -111,7 +117,7 @@ class SparseTerms:
     """How fast repeated terms saturate."""
     b: float = 0.75
     """How strongly long passages are discounted."""
-    average_length: float = 150.0
+    average_length: float = 130.0
     """Length in terms of a typical passage; fixed, so that stored weights stay valid."""
 
     def term_weights(self, text: str) -> dict[int, float]:

@@ -14,7 +14,7 @@ from kedge.retrieve.fuse import add_bonus
 from kedge.retrieve.graph import Asked, Features, GraphResult, Traversal, search_graph, weigh_question
 from kedge.text.analyze import SparseTerms, terms
 from kedge.text.concepts import Role, discussed, title_aliases
-from kedge.types import Scope, Scored
+from kedge.types import Scope
 
 SCOPE = Scope("default", "tests")
 DOCUMENTS = {
@@ -159,42 +159,3 @@ def test_a_bridge_that_is_no_title_is_walked() -> None:
     result, _ = ask("Who is the partner of the performer of Green?", {"Partner": 2.0}, documents=documents)
     paths = {hit.passage_id: hit.path for hit in result.hits}
     assert paths["Miquette Giraudy"] == ("green", "Green", "steve hillage", "Miquette Giraudy")
-
-
-@pytest.mark.req("D-11")
-def test_what_a_start_leaves_open_is_searched_for_with_the_names_it_brings() -> None:
-    store = Memory({**DOCUMENTS, "Minaj interview": "At home with Minaj, whose birthplace is an island harbour."})
-    searched: list[str] = []
-
-    async def search(text: str, limit: int) -> list[Scored]:
-        searched.append(text)
-        return [Scored("Minaj interview", 4.0)][:limit]
-
-    question = "Which harbour was the birthplace of the performer of Changed It?"
-    idf = dict.fromkeys(SparseTerms().query_weights(question), 2.0)
-    asked = Asked(question, embed(question), weigh_question(question, SparseTerms(), idf))
-    with_search, without = (
-        asyncio.run(search_graph(store, store, SCOPE, asked, {"Changed It": 2.0}, search=how)) for how in (search, None)
-    )
-    assert 1 <= len(searched) <= Traversal().asks
-    assert {"harbour", "birthplace", "minaj"} <= set(searched[0].split())
-    assert not {"changed", "the"} & set(searched[0].split())
-    bonus = [
-        {hit.passage_id: hit.bonus for hit in result.hits}.get("Minaj interview", 0.0)
-        for result in (with_search, without)
-    ]
-    assert bonus[0] > bonus[1]
-
-
-def test_a_start_that_leaves_little_open_is_not_searched_from() -> None:
-    store = Memory(DOCUMENTS)
-
-    async def search(text: str, limit: int) -> list[Scored]:
-        raise AssertionError(text)
-
-    question = "Which rapper lives in Miami?"
-    idf = dict.fromkeys(SparseTerms().query_weights(question), 2.0)
-    asked = Asked(question, embed(question), weigh_question(question, SparseTerms(), idf))
-    how = Traversal(asks=1)
-    result = asyncio.run(search_graph(store, store, SCOPE, asked, {"Lil Wayne": 2.0}, search=search, how=how))
-    assert "Lil Wayne" in result.base

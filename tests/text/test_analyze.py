@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kedge.text.analyze import SparseTerms, asked_words, fold, term_id, terms, words
+from kedge.text.analyze import SparseTerms, fold, term_id, terms, words
 
 
 @pytest.mark.req("D-08")
@@ -60,9 +60,3 @@ def test_repetition_saturates_and_length_discounts() -> None:
 
 def test_term_ids_are_stable() -> None:
     assert term_id("anchor") == 1733366141
-
-
-def test_the_words_behind_a_questions_terms() -> None:
-    found = asked_words("Which harbours did the sailors visit?")
-    assert sorted(found.values()) == ["harbours", "sailors", "visit"]
-    assert set(found) == set(SparseTerms().query_weights("Which harbours did the sailors visit?"))

@@ -11,24 +11,20 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kedge.text.analyze import SparseTerms, asked_words, words
+from kedge.text.analyze import SparseTerms
 from kedge.text.concepts import candidate_keys, link, mentions
-from kedge.types import Role, Scope, Scored
+from kedge.types import Role, Scope
 
 Array = NDArray[np.float32]
-Search = Callable[[str, int], Awaitable[Sequence[Scored]]]
-"""Keyword search: the best so many passages for a text."""
 MARGIN = 1e-3
 """By how much the start of a step stays above its end."""
-ASKED, MAX_NAMES = 6, 12
-"""Hits of a further search, and words of names in it."""
 
 
 class ConceptNode(Protocol):
@@ -128,19 +124,12 @@ class Traversal:
         default_factory=lambda: {
             Role.TITLE: 1.0,
             Role.LEAD: 0.75,
-            Role.SUBJECT: 0.2,
-            Role.MENTION: 0.2,
+            Role.SUBJECT: 0.15,
+            Role.MENTION: 0.15,
             Role.GENERIC: 0.0,
         }
     )
     """How sure a step is, by how the passage it leads to speaks of the concept."""
-    asks: int = 2
-    """Further keyword searches, one for each of so many best starts: for what the start leaves open of the question,
-    with the names it brings."""
-    asked_again: float = 0.15
-    """For the best hit of such a search, less for later ones."""
-    open: float = 0.3
-    """Share of the question's weight that a start must leave open to be asked from."""
     generic: float = 0.1
     """Factor for a step that starts at a lower-case mention of a title."""
 
@@ -225,12 +214,10 @@ class _Walk:
 
     def __init__(self, graph: ConceptGraph, reader: FeatureReader, scope: Scope, asked: Asked, how: Traversal) -> None:
         self.graph, self.reader, self.scope, self.asked, self.how = graph, reader, scope, asked, how
-        self.search: Search | None = None
         self.pool = _Pool(asked)
         self.bonus: dict[int, float] = defaultdict(float)
         self.lift: dict[int, float] = defaultdict(float)
         self.origin: dict[int, int] = {}
-        self.names: dict[int, list[str]] = defaultdict(list)
         self.paths: dict[int, tuple[str, ...]] = {}
 
     async def run(self, base: Mapping[str, float]) -> GraphResult:
@@ -246,7 +233,6 @@ class _Walk:
             if not frontier:
                 break
             frontier = await self._step(frontier, set(ids))
-        await self._ask_again()
         return self._result()
 
     async def _asked_concepts(self) -> dict[str, ConceptNode]:
@@ -330,8 +316,6 @@ class _Walk:
         for start in starts:
             chain = chains.get(self.pool.rows[start.passage_id])
             if chain is not None and start.concept_id in concepts:
-                if start.role is not Role.GENERIC:
-                    self.names[chain.row].append(concepts[start.concept_id].name)
                 self._follow(chain, start.role, concepts[start.concept_id], targets[start.concept_id], ends)
         for row, end in ends.items():
             self.bonus[row] += end.strength
@@ -368,33 +352,6 @@ class _Walk:
                     path = (*chain.path, concept.name, self.pool.ids[row])
                     ends[row] = _Chain(row, cover[at], vectors[at], value, strength, path, chain.row)
 
-    async def _ask_again(self) -> None:
-        """Search for what the best starts leave open: bridges that no shared concept shows."""
-        if self.search is None or not self.asked.idf:
-            return
-        scores = self.pool.scores()
-        best = sorted(self.names, key=lambda row: (-scores[row] - self.bonus[row], row))[: self.how.asks]
-        texts = {row: text for row in best if (text := self._left_open(row))}
-        found = await asyncio.gather(*(self.search(text, ASKED) for text in texts.values()))
-        await self._read(hit.id for hits in found for hit in hits)
-        for place, (start, hits) in enumerate(zip(texts, found, strict=True), start=1):
-            others = [hit for hit in hits if hit.id in self.pool.rows and self.pool.rows[hit.id] != start]
-            for rank, hit in enumerate(others, start=1):
-                row = self.pool.rows[hit.id]
-                self.bonus[row] += self.how.asked_again * hit.score / others[0].score / (rank * place)
-                self.paths.setdefault(row, (*self.paths.get(start, (self.pool.ids[start],)), texts[start], hit.id))
-
-    def _left_open(self, row: int) -> str:
-        """The question's words that a passage lacks and the names it brings; empty if it lacks too little."""
-        missing = [term for term, cover in zip(self.pool.terms, self.pool.cover[row], strict=True) if cover <= 0]
-        total = sum(self.asked.idf.values())
-        if sum(self.asked.idf[term] for term in missing) < self.how.open * total:
-            return ""
-        asked = asked_words(self.asked.text)
-        known = set(words(self.asked.text))
-        names = dict.fromkeys(word for name in self.names[row] for word in words(name) if word not in known)
-        return " ".join([*(asked[term] for term in missing if term in asked), *list(names)[:MAX_NAMES]])
-
     def _keep_order(self) -> None:
         """Lift the start of a step above its end if the start suits the question better by itself."""
         scores = self.pool.scores()
@@ -420,17 +377,13 @@ async def search_graph(
     asked: Asked,
     base: Mapping[str, float],
     *,
-    search: Search | None = None,
     how: Traversal = Traversal(),  # noqa: B008 (frozen value)
 ) -> GraphResult:
     """Passages that the graph speaks for, best first, each with the path that led to it.
 
     `base` holds the blended scores of the dense and the keyword channel (`fuse.blend`), whose best passages are seeds.
-    With `search`, what the best starts leave open of the question is searched for once more.
     """
-    walk = _Walk(graph, reader, scope, asked, how)
-    walk.search = search
-    return await walk.run(base)
+    return await _Walk(graph, reader, scope, asked, how).run(base)
 
 
 def weigh_question(text: str, sparse: SparseTerms, idf: Mapping[int, float]) -> dict[int, float]:

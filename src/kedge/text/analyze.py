@@ -21,7 +21,7 @@ import Stemmer
 from kedge.text.languages import guess
 from kedge.text.sentences import sentences
 
-__all__ = ["SparseTerms", "asked_words", "fold", "sentences", "terms", "words"]
+__all__ = ["SparseTerms", "fold", "sentences", "terms", "words"]
 
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -83,12 +83,6 @@ def terms(text: str, language: str | None = None) -> list[str]:
     """
     stem = _stemmer(language or guess(text))
     return [stem(word) for word in words(text) if word not in _STOP]
-
-
-def asked_words(question: str) -> dict[int, str]:
-    """The words of a question, unstemmed, by the ids of their terms."""
-    content = [word for word in words(question) if word not in _STOP]
-    return {term_id(term): word for term, word in zip(terms(question), content, strict=True)}
 
 
 class _CachedStemmer:

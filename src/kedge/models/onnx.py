@@ -34,6 +34,8 @@ def open_session(model: Path, threads: int, operators: str = "") -> Any:
     if operators:
         options.register_custom_ops_library(operators)
     options.intra_op_num_threads = threads
+    # Waiting threads sleep instead of spinning: measured equal in speed when alone, and the cores are free for the rest.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.log_severity_level = 3
     try:
         return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])

@@ -34,7 +34,7 @@ def open_session(model: Path, threads: int, operators: str = "") -> Any:
     if operators:
         options.register_custom_ops_library(operators)
     options.intra_op_num_threads = threads
-    # Waiting threads sleep instead of spinning: measured equal in speed when alone, and the cores are free for the rest.
+    # Waiting threads sleep instead of spinning, so that the rest of an ingestion gets the cores.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.log_severity_level = 3
     try:

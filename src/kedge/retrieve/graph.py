@@ -10,7 +10,7 @@ astray. Cost is bounded by the neighbourhood of a few seeds, never by the size o
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -132,6 +132,12 @@ class Traversal:
     """How sure a step is, by how the passage it leads to speaks of the concept."""
     generic: float = 0.1
     """Factor for a step that starts at a lower-case mention of a title."""
+    open_share: float = 0.08
+    """A passage that lacks less than this share of the question's words leads on less: it may be the whole answer."""
+    least: float = 0.4
+    """What is left of a step from a passage that holds all words of the question."""
+    crowded: int = 40
+    """A passage that names more concepts than this (a list of links, an index) leads to each less surely."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,9 +302,17 @@ class _Walk:
         return [self._seed(row, float(scores[row]), named.get(row, 0.0)) for row in dict.fromkeys(rows)]
 
     def _seed(self, row: int, score: float, sure: float) -> _Chain:
-        strength = self.how.from_seed * score**4 + self.how.from_named * sure
+        strength = (self.how.from_seed * score**4 + self.how.from_named * sure) * self._need(row)
         path = self.paths[row] if sure else (self.pool.ids[row],)
         return _Chain(row, self.pool.cover[row], self.pool.vectors[row], score, strength, path, row)
+
+    def _need(self, row: int) -> float:
+        """How surely the question asks for more than this passage: 1, or less when all its words are here."""
+        total = sum(self.asked.idf.values())
+        missing = sum(
+            weight for weight, cover in zip(self.asked.idf.values(), self.pool.cover[row], strict=True) if not cover
+        )
+        return max(self.how.least, min(1.0, missing / (self.how.open_share * total))) if total else 1.0
 
     async def _step(self, frontier: Sequence[_Chain], asked: set[str]) -> list[_Chain]:
         """Walk from every chain's end to the passages that share a concept with it; returns the best new ends."""
@@ -313,10 +327,13 @@ class _Walk:
                 targets[edge.concept_id].setdefault(self.pool.rows[edge.passage_id], edge.role)
         chains = {chain.row: chain for chain in frontier}
         ends: dict[int, _Chain] = {}
+        named = Counter(start.passage_id for start in starts)
         for start in starts:
             chain = chains.get(self.pool.rows[start.passage_id])
             if chain is not None and start.concept_id in concepts:
-                self._follow(chain, start.role, concepts[start.concept_id], targets[start.concept_id], ends)
+                sure = min(1.0, self.how.crowded / named[start.passage_id])
+                sure *= self.how.generic if start.role is Role.GENERIC else 1.0
+                self._follow(chain, sure, concepts[start.concept_id], targets[start.concept_id], ends)
         for row, end in ends.items():
             self.bonus[row] += end.strength
             self.paths[row] = end.path
@@ -325,9 +342,12 @@ class _Walk:
         return sorted(fresh, key=lambda end: (-end.strength, end.row))[: self.how.beam]
 
     def _follow(
-        self, chain: _Chain, start: Role, concept: ConceptNode, targets: Mapping[int, Role], ends: dict[int, _Chain]
+        self, chain: _Chain, start: float, concept: ConceptNode, targets: Mapping[int, Role], ends: dict[int, _Chain]
     ) -> None:
-        """Judge the pairs of `chain` with each passage that `concept` leads to, and keep each passage's best."""
+        """Judge the pairs of `chain` with each passage that `concept` leads to, and keep each passage's best.
+
+        `start` says how surely the chain's end speaks of the concept.
+        """
         if targets.get(chain.row) is Role.TITLE:
             return
         for titled in (True, False):
@@ -340,7 +360,7 @@ class _Walk:
             similarity = vectors @ self.asked.vector / np.linalg.norm(vectors, axis=1)
             values = self.pool.value(cover, np.asarray(similarity, dtype=np.float32))
             leads = sum(role is Role.LEAD for role in targets.values())
-            specific = float(max(concept.degree, 1)) ** -0.5 * (self.how.generic if start is Role.GENERIC else 1.0)
+            specific = start * float(max(concept.degree, 1)) ** -0.5
             for rank, at in enumerate(np.argsort(-values, kind="stable"), start=1):
                 row, value = int(rows[at]), float(values[at])
                 role = targets[row]

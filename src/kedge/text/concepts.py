@@ -28,6 +28,7 @@ MAX_LOWER_TOKENS = 4
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _TOKEN = re.compile(rf"[{_CJK}]|[^\W_{_CJK}](?:\+\+|\#)(?!\w)|[^\W_{_CJK}]+(?:['’][^\W_{_CJK}]+)*")
 _CJK_CHARACTER = re.compile(rf"[{_CJK}]")
+_SUBTITLE = re.compile(r"(?<=\w{3})[.:] |\s[-–—]\s")
 _PARENTHETICAL = re.compile(r"\s*[(（\[][^()（）\[\]]*[)）\]]\s*$")
 _ARTICLES = frozenset(("the", "a", "an"))
 _FUNCTION_WORDS = frozenset(
@@ -93,9 +94,16 @@ def concept_key(name: str) -> str:
 
 
 def title_aliases(title: str) -> list[str]:
-    """The keys a document with this title answers to: without and with its parenthesis."""
+    """The keys a document with this title answers to: without and with its parenthesis, and without its subtitle.
+
+    >>> title_aliases("Suffix Tree. Ukkonen's Algorithm")[-1]
+    'suffix tree'
+    """
     plain = title.replace("_", " ")
     keys = [concept_key(plain), _whole_key(plain)]
+    head = _SUBTITLE.split(plain, maxsplit=1)[0]
+    if len(head.split()) > 1:
+        keys.append(concept_key(head))
     return [key for key in dict.fromkeys(keys) if key]
 
 

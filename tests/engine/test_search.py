@@ -64,25 +64,25 @@ def test_hits_know_their_channels_and_come_in_order(run: Any, folder: Path) -> N
 
 @pytest.mark.req("D-11")
 def test_channels_run_at_the_same_time(run: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each channel waits until the other has begun: run one after the other, they would wait for ever."""
+    """Each of the three waits until all have begun: run one after the other, they would wait for ever."""
 
     async def scenario(engine: Engine) -> None:
         await filled(engine, folder)
-        vectors = engine.stores.vectors
-        begun = {"search": asyncio.Event(), "keyword_search": asyncio.Event()}
+        vectors, graph = engine.stores.vectors, engine.stores.graph
+        everyone = asyncio.Barrier(3)
 
-        def meeting(name: str, other: str) -> Any:
-            original = getattr(vectors, name)
+        def meeting(store: Any, name: str) -> None:
+            original = getattr(store, name)
 
             async def call(*args: Any, **options: Any) -> Any:
-                begun[name].set()
-                await begun[other].wait()
+                await everyone.wait()
                 return await original(*args, **options)
 
-            return call
+            monkeypatch.setattr(store, name, call)
 
-        monkeypatch.setattr(vectors, "search", meeting("search", "keyword_search"))
-        monkeypatch.setattr(vectors, "keyword_search", meeting("keyword_search", "search"))
+        meeting(vectors, "search")
+        meeting(vectors, "keyword_search")
+        meeting(graph, "concepts_by_key")
         async with asyncio.timeout(20):
             assert (await engine.search(Query("kedge", SCOPE))).hits
 

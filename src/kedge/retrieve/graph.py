@@ -215,6 +215,41 @@ class _Pool:
         return self.value(self.cover, self.vectors @ self.asked.vector)
 
 
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What the question names, as the graph knows it."""
+
+    concepts: Mapping[str, ConceptNode]
+    """By id."""
+    edges: Sequence[ConceptEdge]
+    """To the passages of documents that are called so, and to passages that mention them."""
+
+
+async def read_question(
+    graph: ConceptGraph,
+    scope: Scope,
+    text: str,
+    how: Traversal = Traversal(),  # noqa: B008 (frozen value)
+) -> Named:
+    """The first half of the channel: it needs the question's words alone, so it can run beside the other channels."""
+    found = {node.key: node for node in await graph.concepts_by_key(scope, sorted(candidate_keys(text)))}
+    linked = [*link(text, lambda wanted: {key for key in wanted if key in found}), *mentions(text)]
+    concepts = {found[mention.key].id: found[mention.key] for mention in linked if mention.key in found}
+    common = [node.id for node in concepts.values() if node.degree <= how.max_degree]
+    return Named(concepts, await _passages(graph, scope, list(concepts), common, how))
+
+
+async def _passages(
+    graph: ConceptGraph, scope: Scope, titled: Sequence[str], mentioned: Sequence[str], how: Traversal
+) -> list[ConceptEdge]:
+    """Edges to the titled documents' passages and to the passages that mention; a title edge hides a mention."""
+    if not titled:
+        return []
+    about, other = await asyncio.gather(graph.about(scope, titled), graph.passages_of(scope, mentioned, how.max_degree))
+    titles = {(edge.concept_id, edge.passage_id) for edge in about}
+    return [*about, *(edge for edge in other if (edge.concept_id, edge.passage_id) not in titles)]
+
+
 class _Walk:
     """One question's walk over the graph."""
 
@@ -226,39 +261,17 @@ class _Walk:
         self.origin: dict[int, int] = {}
         self.paths: dict[int, tuple[str, ...]] = {}
 
-    async def run(self, base: Mapping[str, float]) -> GraphResult:
+    async def run(self, base: Mapping[str, float], question: Named) -> GraphResult:
         best = sorted(base, key=lambda passage: (-base[passage], passage))[: max(self.how.seeds * 2, 16)]
-        concepts = await self._asked_concepts()
-        ids = [concept.id for concept in concepts.values()]
-        edges = await self._passages(ids, [c.id for c in concepts.values() if c.degree <= self.how.max_degree])
-        await self._read([*best, *(edge.passage_id for edge in edges)])
+        await self._read([*best, *(edge.passage_id for edge in question.edges)])
         self.pool.calibrate()
-        named = self._name(concepts, edges)
+        named = self._name(question.concepts, question.edges)
         frontier = self._seeds(best, named)
         for _ in range(1, self.how.hops):
             if not frontier:
                 break
-            frontier = await self._step(frontier, set(ids))
+            frontier = await self._step(frontier, set(question.concepts))
         return self._result()
-
-    async def _asked_concepts(self) -> dict[str, ConceptNode]:
-        """The concepts that the question names, by id."""
-        keys = candidate_keys(self.asked.text)
-        found = {node.key: node for node in await self.graph.concepts_by_key(self.scope, sorted(keys))}
-        linked = link(self.asked.text, lambda wanted: {key for key in wanted if key in found})
-        linked += mentions(self.asked.text)
-        nodes = [found[mention.key] for mention in linked if mention.key in found]
-        return {node.id: node for node in nodes}
-
-    async def _passages(self, titled: Sequence[str], mentioned: Sequence[str]) -> list[ConceptEdge]:
-        """Edges to the titled documents' passages and to the passages that mention; a title edge hides a mention."""
-        if not titled:
-            return []
-        about, other = await asyncio.gather(
-            self.graph.about(self.scope, titled), self.graph.passages_of(self.scope, mentioned, self.how.max_degree)
-        )
-        titles = {(edge.concept_id, edge.passage_id) for edge in about}
-        return [*about, *(edge for edge in other if (edge.concept_id, edge.passage_id) not in titles)]
 
     async def _read(self, passages: Iterable[str]) -> None:
         wanted = [passage for passage in dict.fromkeys(passages) if passage not in self.pool.rows]
@@ -319,7 +332,7 @@ class _Walk:
         nodes, starts = await self.graph.concepts_of(self.scope, [self.pool.ids[chain.row] for chain in frontier])
         concepts = {node.id: node for node in nodes if node.id not in asked}
         common = [node.id for node in concepts.values() if node.degree <= self.how.max_degree]
-        edges = await self._passages(list(concepts), common)
+        edges = await _passages(self.graph, self.scope, list(concepts), common, self.how)
         await self._read(edge.passage_id for edge in edges)
         targets: dict[str, dict[int, Role]] = defaultdict(dict)
         for edge in edges:
@@ -397,13 +410,16 @@ async def search_graph(
     asked: Asked,
     base: Mapping[str, float],
     *,
+    question: Named | None = None,
     how: Traversal = Traversal(),  # noqa: B008 (frozen value)
 ) -> GraphResult:
     """Passages that the graph speaks for, best first, each with the path that led to it.
 
     `base` holds the blended scores of the dense and the keyword channel (`fuse.blend`), whose best passages are seeds.
+    `question` is what `read_question` found, where it ran before.
     """
-    return await _Walk(graph, reader, scope, asked, how).run(base)
+    known = question or await read_question(graph, scope, asked.text, how)
+    return await _Walk(graph, reader, scope, asked, how).run(base, known)
 
 
 def weigh_question(text: str, sparse: SparseTerms, idf: Mapping[int, float]) -> dict[int, float]:

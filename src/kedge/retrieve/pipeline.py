@@ -21,7 +21,7 @@ from kedge.models.base import Reranker
 from kedge.registry import open_reranker
 from kedge.retrieve.features import StoredFeatures
 from kedge.retrieve.fuse import Fused, add_bonus, blend, fuse_by_rank, with_ranks
-from kedge.retrieve.graph import Asked, GraphResult, search_graph, weigh_question
+from kedge.retrieve.graph import Asked, GraphResult, Named, read_question, search_graph, weigh_question
 from kedge.retrieve.ports import CollectionSource
 from kedge.retrieve.rarity import term_weights
 from kedge.retrieve.rerank import adaptive, smooth
@@ -143,12 +143,13 @@ class Retriever:
         dense = asyncio.create_task(self._dense(run))
         keyword = asyncio.create_task(self._keyword(run))
         weights = asyncio.create_task(self._weights(run))
-        await asyncio.gather(dense, keyword, weights)
+        named = asyncio.create_task(self._named(run))
+        await asyncio.gather(dense, keyword, weights, named)
         run.dense, run.keyword, run.weights = dense.result(), keyword.result(), weights.result()
-        walks = run.query.include_graph and "graph" in self._settings.channels
-        if walks and isinstance(self.stores.vectors, CanReadPoints):
+        question = named.result()
+        if question is not None and isinstance(self.stores.vectors, CanReadPoints):
             with run.timed("graph"):
-                run.graph = await self._walk(run, self.stores.vectors)
+                run.graph = await self._walk(run, question, self.stores.vectors)
 
     async def _dense(self, run: _Run) -> list[Scored]:
         if "vector" not in self._settings.channels:
@@ -166,15 +167,22 @@ class Retriever:
                 run.collection.index_name, run.query.scope.tenant, run.query.text, self._settings.candidates, run.where
             )
 
+    async def _named(self, run: _Run) -> Named | None:
+        """What the question names in the graph; None when the graph is not to be searched."""
+        if not run.query.include_graph or "graph" not in self._settings.channels:
+            return None
+        with run.timed("graph_question"):
+            return await read_question(self.stores.graph, run.query.scope, run.query.text)
+
     async def _weights(self, run: _Run) -> Mapping[int, float]:
         idf = await term_weights(self.stores.vectors, run.collection, run.query.text)
         return weigh_question(run.query.text, SPARSE, idf)
 
-    async def _walk(self, run: _Run, points: CanReadPoints) -> GraphResult:
+    async def _walk(self, run: _Run, question: Named, points: CanReadPoints) -> GraphResult:
         asked = Asked(run.query.text, run.vector, run.weights)
         reader = StoredFeatures(points, run.collection.index_name)
         base = blend(_scores(run.dense), _scores(run.keyword))
-        return await search_graph(self.stores.graph, reader, run.query.scope, asked, base)
+        return await search_graph(self.stores.graph, reader, run.query.scope, asked, base, question=question)
 
     # ------------------------------------------------------------ fusion, live check, rerank
 

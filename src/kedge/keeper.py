@@ -15,10 +15,11 @@ from kedge.config import Settings
 from kedge.errors import DimensionMismatchError, EmbedderMismatchError, KedgeError, NotFoundError, UsageError
 from kedge.ids import sha256
 from kedge.ingest.kind import Kind
+from kedge.ingest.parts import as_points
 from kedge.kinds import kind_named
 from kedge.models.base import Embedder
 from kedge.models.wrappers import CachedEmbedder
-from kedge.stores.base import CanOptimize, IndexSpec, Point
+from kedge.stores.base import CanOptimize, IndexSpec
 from kedge.stores.opened import Stores
 from kedge.types import Collection, Json, Passage, Scope
 
@@ -184,10 +185,7 @@ class CollectionKeeper:
 
     async def _embed_into(self, collection: Collection, embedder: Embedder, batch: list[Passage]) -> None:
         vectors = await embedder.embed([passage.embed_text for passage in batch])
-        points = [
-            Point(passage.id, vector, passage.embed_text, passage.payload())
-            for passage, vector in zip(batch, vectors, strict=True)
-        ]
+        points = as_points(batch, vectors)
         await self._stores.vectors.upsert(collection.index_name, collection.scope.tenant, points)
         await self._stores.catalog.passages.mark_indexed([point.id for point in points], collection.index_name)
 

@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from kedge.ingest.extract import extract
+from kedge.ingest.parts import as_points
 from kedge.ingest.remove import sweep
 from kedge.ingest.titles import TitleIndex
 from kedge.models.base import Embedder
-from kedge.stores.base import IndexSpec, Point
+from kedge.stores.base import IndexSpec
 from kedge.stores.opened import Stores
 from kedge.types import Collection, Document, Passage, Scope
 
@@ -126,10 +127,7 @@ class Checker:
         for start in range(0, len(passages), BATCH):
             part = passages[start : start + BATCH]
             vectors = await embedder.embed([passage.embed_text for passage in part])
-            points = [
-                Point(passage.id, vector, passage.embed_text, passage.payload())
-                for passage, vector in zip(part, vectors, strict=True)
-            ]
+            points = as_points(part, vectors)
             await self._stores.vectors.upsert(collection.index_name, collection.scope.tenant, points)
             await self._stores.catalog.passages.mark_indexed([point.id for point in points], collection.index_name)
 

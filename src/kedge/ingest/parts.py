@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from kedge.config import Settings
 from kedge.models.base import Embedder, Vectors
+from kedge.stores.base import Point
 from kedge.stores.opened import Stores
 from kedge.types import Collection, Document, Passage
 
@@ -29,6 +30,14 @@ class Target:
     embedder: Embedder
     settings: Settings
     on_step: OnStep = no_step
+
+
+def as_points(passages: Sequence[Passage], vectors: Vectors) -> list[Point]:
+    """Passages with their vectors as the vector store takes them."""
+    return [
+        Point(passage.id, vector, passage.embed_text, passage.payload())
+        for passage, vector in zip(passages, vectors, strict=True)
+    ]
 
 
 @dataclass(slots=True)

@@ -16,12 +16,11 @@ from kedge.ids import document_id, version_id
 from kedge.ingest.extract import extract
 from kedge.ingest.jobs import JobTracker
 from kedge.ingest.kind import Kind, Opened
-from kedge.ingest.parts import Batch, Target
+from kedge.ingest.parts import Batch, Target, as_points
 from kedge.ingest.plan import Plan
 from kedge.ingest.remove import delete_documents, sweep
 from kedge.ingest.source import Source
 from kedge.ingest.titles import TitleIndex
-from kedge.stores.base import Point
 from kedge.types import Document, DocumentStatus, IngestMode, IngestRequest, Job, JobStatus, Passage, SourceError
 
 BATCH_PASSAGES = 256
@@ -235,12 +234,9 @@ class Pipeline:
 
     async def _index(self, batch: Batch) -> None:
         index = self._target.collection.index_name
-        points = [
-            Point(passage.id, vector, passage.embed_text, passage.payload())
-            for passage, vector in zip(batch.pending, batch.vectors, strict=True)
-        ]
-        if not points:
+        if not batch.pending:
             return
+        points = as_points(batch.pending, batch.vectors)
         await self._stores.vectors.upsert(index, self._scope.tenant, points)
         self._step("vectors written")
         await self._stores.catalog.passages.mark_indexed([point.id for point in points], index)

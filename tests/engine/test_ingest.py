@@ -299,3 +299,18 @@ def test_check_finds_and_repairs_drift(run: Any, folder: Path) -> None:
         assert (await engine.check()).problems == ()
 
     run(scenario)
+
+
+@pytest.mark.req("D-10")
+def test_a_long_document_shows_progress_before_it_is_done(run: Any, tmp_path: Path) -> None:
+    long = tmp_path / "long.txt"
+    paragraphs = (f"Paragraph {n} of the long text. " + "It has some more words. " * 12 for n in range(6000))
+    long.write_text("\n\n".join(paragraphs))
+
+    async def scenario(engine: Engine) -> None:
+        seen_progress: list[tuple[int, int]] = []
+        await engine.ingest(request(long), lambda job: seen_progress.append((job.progress, job.files_processed)))
+        assert any(0 < progress < 99 and files == 0 for progress, files in seen_progress)
+        assert [progress for progress, _ in seen_progress] == sorted(progress for progress, _ in seen_progress)
+
+    run(scenario)

@@ -167,6 +167,7 @@ class Pipeline:
     async def _fill(self, item: Prepared, batch: Batch, staged: asyncio.Queue[Batch | None]) -> Batch:
         """Add the source's passages to the batch; hand full batches on; return the one being filled."""
         document, version = item.opened.document, item.opened.version_id
+        uncounted = item.source.size
         while True:
             try:
                 piece = await self._next(item)
@@ -179,13 +180,16 @@ class Pipeline:
                 batch.documents[document.id] = document
                 batch.versions[document.id] = version
                 batch.passages.append(passage)
+                share = min(uncounted, len(passage.text))
+                batch.source_bytes += share
+                uncounted -= share
                 if len(batch.passages) >= BATCH_PASSAGES:
                     await self._stage(batch, staged)
                     batch = Batch()
         batch.documents[document.id] = document
         batch.versions[document.id] = version
         batch.complete.append(version)
-        batch.source_bytes += item.source.size
+        batch.source_bytes += uncounted
         batch.files += 1
         for warning in item.opened.warnings:
             await self._tracker.warn(f"{item.source.url}: {warning}")

@@ -92,13 +92,14 @@ def plot(results: dict[str, dict[str, dict[str, float | int | None]]], path: Pat
                 f'<rect x="{x}" y="{y:.1f}" width="12" height="{height * value:.1f}" fill="{shades[number]}">'
                 f"<title>{variant}: {value:.3f}</title></rect>"
             )
-        parts.append(f'<text x="{base}" y="{height + 36}" font-size="10">{name} {measure}</text>')
+        parts.append(f'<text x="{base}" y="{height + 34}" font-size="10">{name}</text>')
+        parts.append(f'<text x="{base}" y="{height + 46}" font-size="10">{measure}</text>')
     for number, variant in enumerate(VARIANTS):
-        y = height + 58 + 14 * number
+        y = height + 68 + 14 * number
         parts.append(f'<rect x="{left}" y="{y - 9}" width="10" height="10" fill="{shades[number]}"/>')
         parts.append(f'<text x="{left + 16}" y="{y}" font-size="10">{variant}</text>')
     total = left + width * len(results)
-    full = height + 70 + 14 * len(VARIANTS)
+    full = height + 80 + 14 * len(VARIANTS)
     body = "\n".join(parts)
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{total}" height="{full}" font-family="sans-serif">{body}</svg>'

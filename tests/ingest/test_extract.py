@@ -1,0 +1,130 @@
+"""The concept graph without a language model: concepts, edges and typed relations of passages."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+import pytest
+
+from kedge.errors import UsageError
+from kedge.ingest.extract import extract, link_titles
+from kedge.triples import validate_triple
+from kedge.types import Document, DocumentStatus, GraphBatch, MentionKind, Passage, Predicate, Role, Scope, Triple
+
+SCOPE = Scope("default", "notes")
+TITLES = {"suffix automaton", "suffix tree", "trie"}
+
+
+def known(keys: Collection[str]) -> set[str]:
+    return {key for key in keys if key in TITLES}
+
+
+def passage(text: str, title: str = "Suffix Automaton", **fields: object) -> Passage:
+    made = Passage(
+        id="p1",
+        document_id="d1",
+        version_id="v1",
+        index=0,
+        text=text,
+        start=0,
+        end=len(text),
+        content_hash="h",
+        token_count=5,
+        title=title,
+        url="u",
+        external_id="u",
+    )
+    return replace(made, **fields)
+
+
+def graph_of(*passages: Passage) -> GraphBatch:
+    title = passages[0].title
+    document = Document(
+        "d1", SCOPE, "u", "u", title, "markdown", DocumentStatus.PENDING, metadata={"tags": ["strings"]}
+    )
+    return extract({"d1": document}, passages, known)
+
+
+@pytest.mark.req("D-05", "D-06")
+def test_titles_names_and_known_titles_become_concepts_with_edges() -> None:
+    batch = graph_of(passage("Esko Ukkonen built the suffix tree in linear time. The suffix tree is old."))
+    edges = {edge.concept_key: edge for edge in batch.mentions}
+    assert edges["suffix tree"].frequency == 2
+    assert edges["suffix tree"].role is Role.GENERIC
+    assert edges["esko ukkonen"].role is Role.LEAD
+    (document,) = batch.documents
+    assert document.title_keys == ("suffix automaton",)
+    assert ("suffix tree", 2, 1.0) in document.mentions
+    title = next(concept for concept in batch.concepts if concept.key == "suffix automaton")
+    assert title.tags == ("strings",)
+    assert title.description == "Esko Ukkonen built the suffix tree in linear time."
+
+
+@pytest.mark.req("D-05", "D-06")
+def test_chunks_know_their_preview_and_what_follows() -> None:
+    first, second = passage("x" * 300), replace(passage("y"), id="p2", index=1)
+    chunks = {chunk.passage_id: chunk for chunk in graph_of(first, second).chunks}
+    assert chunks["p1"].preview == "x" * 200
+    assert chunks["p1"].next_passage_id == "p2"
+    assert chunks["p2"].next_passage_id is None
+
+
+@pytest.mark.req("D-06")
+def test_code_and_formulas_are_tied_to_what_the_heading_is_about() -> None:
+    batch = graph_of(passage("Text.", section_path=("Suffix Automaton", "Cloning"), has_code=True, has_formula=True))
+    kinds = {edge.kind for edge in batch.mentions if edge.concept_key == "cloning"}
+    assert kinds == set(MentionKind)
+
+
+@pytest.mark.req("D-06", "D-07")
+@pytest.mark.parametrize(
+    ("text", "subject", "predicate", "target"),
+    [
+        ("The suffix automaton uses a suffix tree.", "suffix automaton", Predicate.USES, "suffix tree"),
+        ("A trie is used in the suffix tree.", "suffix tree", Predicate.USES, "trie"),
+        ("The trie is a part of the suffix tree.", "trie", Predicate.PART_OF, "suffix tree"),
+        ("A suffix tree is an example of a trie.", "suffix tree", Predicate.EXAMPLE_OF, "trie"),
+        ("The suffix tree requires knowledge of the trie.", "suffix tree", Predicate.PREREQUISITE, "trie"),
+        ("A suffix tree is faster than a trie for long texts.", "suffix tree", Predicate.COMPARED_TO, "trie"),
+        ("The suffix tree is closely related to the trie.", "suffix tree", Predicate.RELATED_TO, "trie"),
+        ("This suffix tree implements a trie.", "suffix tree", Predicate.IMPLEMENTS, "trie"),
+    ],
+)
+def test_sentences_state_relations(text: str, subject: str, predicate: Predicate, target: str) -> None:
+    (triple,) = graph_of(passage(text)).triples
+    assert (triple.subject, triple.predicate, triple.object) == (subject, predicate, target)
+    assert triple.passage_id == "p1"
+    assert triple.confidence >= 0.5
+    validate_triple(triple)
+    if predicate is Predicate.COMPARED_TO:
+        assert triple.comparison == text
+        assert triple.use_case == "for long texts"
+
+
+def test_unrelated_neighbours_state_nothing() -> None:
+    assert graph_of(passage("The suffix tree. A trie was drawn on the wall beside it.")).triples == ()
+
+
+@pytest.mark.req("D-07")
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"subject": " "}, "Subject cannot be empty"),
+        ({"object": ""}, "Object cannot be empty"),
+        ({"predicate": "LIKES"}, "Invalid predicate type"),
+        ({"confidence": 0.49}, "Triple confidence too low"),
+    ],
+)
+def test_invalid_triples_are_refused(change: dict[str, object], message: str) -> None:
+    valid = Triple("trie", Predicate.PART_OF, "suffix tree", 0.5, "p1")
+    validate_triple(valid)
+    with pytest.raises(UsageError, match=message):
+        validate_triple(replace(valid, **change))
+
+
+def test_a_title_that_comes_later_is_linked_into_older_passages() -> None:
+    older = passage("The suffix tree and the trie.", title="Notes")
+    edges = link_titles([older], known, lambda keys: {key for key in keys if key == "trie"})
+    assert [edge.concept_key for edge in edges] == ["trie"]
+    assert link_titles([passage("Nothing here.")], known, known) == []

@@ -62,7 +62,7 @@ class Engine:
         self._writing = asyncio.Lock()
         self._wake = asyncio.Event()
         self.llm_calls = 0
-        """Calls to a language model so far; none are made by the extractive answer path."""
+        """Calls to a language model so far. Answers are extractive and no model can be opened yet, so there are none."""
         self._worker: asyncio.Task[None] | None = None
         self._optimizing: asyncio.Task[None] | None = None
 
@@ -70,6 +70,8 @@ class Engine:
     @asynccontextmanager
     async def open(cls, settings: Settings, *, on_step: OnStep = no_step) -> AsyncIterator[Engine]:
         """Lock the home, open the stores, finish what an earlier process left half-swept. Models load on first use."""
+        if settings.llm != "extractive":
+            registry.open_language_model(settings.llm, settings)  # says which there are; never ignored in silence
         home = Home(settings.home)
         home.acquire()
         try:

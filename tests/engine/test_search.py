@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kedge.engine import Engine
-from kedge.errors import NotFoundError, QueryError
+from kedge.errors import ConfigError, NotFoundError, QueryError
 from kedge.stores.filters import Eq
 from kedge.types import DEFAULT_TENANT, IngestRequest, Query, Scope
 
@@ -197,3 +197,11 @@ def test_no_word_of_a_query_is_stored(run: Any, folder: Path, tmp_path: Path) ->
             content = path.read_bytes()
             assert b"zanzibarquestionword" not in content
             assert b"alice@example.org" not in content
+
+
+def test_a_language_model_that_cannot_be_had_is_an_error_not_a_silent_default(run: Any) -> None:
+    async def scenario(engine: Engine) -> None:
+        raise AssertionError("the engine must not open")
+
+    with pytest.raises(ConfigError, match="no language model named 'claude'"):
+        run(scenario, llm="claude")

@@ -62,7 +62,7 @@ class Engine:
         self._writing = asyncio.Lock()
         self._wake = asyncio.Event()
         self.llm_calls = 0
-        """Calls to a language model so far. Answers are extractive and no model can be opened yet, so there are none."""
+        """Calls to a language model so far: none, as long as every answer is extractive."""
         self._worker: asyncio.Task[None] | None = None
         self._optimizing: asyncio.Task[None] | None = None
 

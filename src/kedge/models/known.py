@@ -1,4 +1,4 @@
-"""What is known of models that are served elsewhere: their size and how they want texts. Data, not checked against model cards."""
+"""What is known of models that are served elsewhere: size and prefixes. Data, not checked against model cards."""
 
 from __future__ import annotations
 

@@ -7,10 +7,10 @@ DEV    := $(VENV)/.installed-dev
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check unit bench serve lock clean
+.PHONY: help demo test check unit services services-stop bench serve lock clean
 
 help: ## Show this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/'
 
 demo: $(STAMP) ## Take in a small handbook and answer three questions about it
 	@$(BIN)/kedge demo
@@ -22,8 +22,14 @@ check: $(DEV) ## ruff and mypy
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy
 
-unit: $(DEV) ## Run the tests alone
-	$(BIN)/python -m pytest -q
+unit: services ## Run the tests alone
+	$(BIN)/python -m pytest -q; status=$$?; $(BIN)/python -m tests.services stop; exit $$status
+
+services: $(DEV) ## Install and start the real servers that the tests use, as far as they run here
+	@$(BIN)/python -m tests.services start
+
+services-stop: $(DEV) ## Stop them
+	@$(BIN)/python -m tests.services stop
 
 bench: $(DEV) ## Measure speed and quality (needs the data sets, see benchmarks/README.md)
 	$(BIN)/python -m benchmarks

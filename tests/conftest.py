@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -12,3 +14,32 @@ settings.register_profile(
     "kedge", deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
 settings.load_profile("kedge")
+
+_STORES: dict[str, tuple[str, str]] = {}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        mark = item.get_closest_marker("store")
+        if mark is not None:
+            _STORES[item.nodeid] = (mark.args[0], mark.args[1])
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """One table of which store contracts ran and which did not, with the reason."""
+    counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    reasons: dict[tuple[str, str], str] = {}
+    for outcome in ("passed", "failed", "error", "skipped"):
+        for report in terminalreporter.stats.get(outcome, []):
+            row = _STORES.get(getattr(report, "nodeid", ""))
+            if row is None:
+                continue
+            counts[row][outcome] += 1
+            if outcome == "skipped" and isinstance(report.longrepr, tuple):
+                reasons[row] = report.longrepr[2].removeprefix("Skipped: ")
+    if not counts:
+        return
+    terminalreporter.section("stores and their contract tests")
+    for (part, name), seen in sorted(counts.items()):
+        tally = ", ".join(f"{seen[outcome]} {outcome}" for outcome in seen)
+        terminalreporter.write_line(f"{part:8} {name:12} {tally}  {reasons.get((part, name), '')}".rstrip())

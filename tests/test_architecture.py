@@ -14,7 +14,7 @@ LAYERS = (
     ("registry", "telemetry", "home"),
     ("ingest", "retrieve", "answer"),
     ("kinds",),
-    ("keeper",),
+    ("keeper", "upkeep"),
     ("engine",),
     ("sync", "shapes", "testing"),
     ("evals", "server", "cli"),

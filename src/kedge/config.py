@@ -26,6 +26,7 @@ class Settings(BaseModel):
     catalog_url: str = Field("", description="Catalog and graph database; empty: SQLite file in the home.")
     vector_url: str = Field("", description="Vector store; empty: Qdrant Edge in the home.")
     graph_url: str = Field("", description="Graph store; empty: in the catalog's database.")
+    optimize_after: int = Field(20_000, ge=1, description="New passages that make Qdrant Edge build its search index.")
     embedder: str = Field("minilm", description="Embedding model for new collections.")
     embed_cache: Path | None = Field(None, description="SQLite file that remembers embeddings by text.")
     embed_url: str = Field("", description="Server of `openai:` embedders; empty: OpenAI's.")

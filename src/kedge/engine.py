@@ -43,6 +43,7 @@ from kedge.types import (
     SearchResult,
     StreamEvent,
 )
+from kedge.upkeep import Upkeep
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +65,7 @@ class Engine:
         self.llm_calls = 0
         """Calls to a language model so far: none, as long as every answer is extractive."""
         self._worker: asyncio.Task[None] | None = None
-        self._optimizing: asyncio.Task[None] | None = None
+        self._upkeep = Upkeep(self._keeper.optimize)
 
     @classmethod
     @asynccontextmanager
@@ -87,11 +88,11 @@ class Engine:
             home.release()
 
     async def _close(self) -> None:
-        for task in (self._worker, self._optimizing):
-            if task is not None:
-                task.cancel()
-                with suppress(asyncio.CancelledError):
-                    await task
+        if self._worker is not None:
+            self._worker.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._worker
+        await self._upkeep.close()
         await self._keeper.close()
         await self.stores.vectors.close()
         await self.stores.graph.close()
@@ -119,13 +120,23 @@ class Engine:
         """Load the embedding model of the settings now rather than at the first use."""
         await self._keeper.embedder(self.settings.embedder)
 
+    async def settle(self) -> None:
+        """Wait for the search index that is built behind large ingests.
+
+        Search works without it, only slower. An engine that is closed before loses nothing but that work: the next
+        ingest into the collection, or the next worker, takes it up.
+        """
+        await self._upkeep.settle()
+
     def start_worker(self) -> None:
-        """Run queued jobs, and those a former process left unfinished, until the engine closes."""
+        """Run queued jobs, and finish what a former process left (jobs, indexes), until the engine closes."""
         if self._worker is None:
             self._worker = asyncio.create_task(self._work())
 
     async def drain(self, on_progress: OnProgress | None = None) -> int:
-        """Run every unfinished job now; returns how many there were."""
+        """Run every unfinished job now and have every index looked after; returns how many jobs there were."""
+        for collection in await self.stores.catalog.collections.everywhere():
+            self._upkeep.due(collection)
         jobs = await self.stores.catalog.jobs.unfinished()
         for job in jobs:
             try:
@@ -156,7 +167,7 @@ class Engine:
             target = Target(self.stores, collection, embedder, self.settings, self._on_step)
             ended = await Pipeline(target, kind, request, tracker).run()
         self._home.discard([Path(path) for _, path in request.uploads])
-        self._optimize_later(collection)
+        self._upkeep.due(collection)
         return ended
 
     async def _work(self) -> None:
@@ -164,11 +175,6 @@ class Engine:
             self._wake.clear()
             await self.drain()
             await self._wake.wait()
-
-    def _optimize_later(self, collection: Collection) -> None:
-        """Let the vector store build its search index beside everything else."""
-        if self._optimizing is None or self._optimizing.done():
-            self._optimizing = asyncio.create_task(self._keeper.optimize(collection))
 
     # ------------------------------------------------------------ way out
 
@@ -220,7 +226,9 @@ class Engine:
     ) -> Collection:
         """Embed the collection anew with another model, beside the old index, then switch at once."""
         async with self._writing:
-            return await self._keeper.reindex(scope, embedder, on_progress)
+            collection = await self._keeper.reindex(scope, embedder, on_progress)
+        self._upkeep.due(collection)
+        return collection
 
     async def documents(
         self, scope: Scope, *, status: DocumentStatus | None = None, limit: int = 100, offset: int = 0

@@ -85,6 +85,10 @@ class Kedge:
         )
         return self._run(self._engine.ingest(request, on_progress))
 
+    def settle(self) -> None:
+        """Wait for the search index that is built behind large ingests; without it search is exact and slower."""
+        self._run(self._engine.settle())
+
     # ------------------------------------------------------------ way out
 
     def search(self, text: str, *, collection: str | None = None, top_k: int = 5, **options: Any) -> SearchResult:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 from pathlib import Path
 
 import pytest
 
 from kedge.cli import common
+from kedge.config import load_settings
 from kedge.engine import Engine
+from kedge.stores.edge import EdgeVectors
+from kedge.types import DEFAULT_TENANT, IngestRequest, Scope
 from tests.cli.conftest import Kedge
 
 ENDS = ("complete", "failed")
+DEFAULT = Scope(DEFAULT_TENANT, "default")
 
 
 @pytest.mark.req("D-10")
@@ -107,10 +112,6 @@ def test_unknown_job_is_not_found(kedge: Kedge) -> None:
 
 
 def test_a_second_process_on_the_same_home_gets_a_clear_message(kedge: Kedge, tmp_path: Path) -> None:
-    import asyncio
-
-    from kedge.config import load_settings
-
     async def hold() -> tuple[int, str]:
         async with Engine.open(load_settings(home=tmp_path / "home")):
             ran = await asyncio.to_thread(kedge, "collection", "list", "--json")
@@ -121,3 +122,40 @@ def test_a_second_process_on_the_same_home_gets_a_clear_message(kedge: Kedge, tm
 
 def test_worker_once_runs_what_is_queued(kedge: Kedge) -> None:
     assert kedge("worker", "--once", "--json").json() == {"jobs": 0}
+
+
+async def optimized_share(home: Path) -> float:
+    """Points that were there when the search index was last built, of all there are."""
+    async with Engine.open(load_settings(home=home)) as engine:
+        collection = await engine.collection(DEFAULT)
+        vectors = engine.stores.vectors
+        assert isinstance(vectors, EdgeVectors)
+        return await vectors.optimized(collection.index_name) / collection.passages
+
+
+@pytest.mark.req("D-04")
+def test_ingest_waits_for_the_search_index(
+    kedge: Kedge, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert kedge("ingest", str(corpus)).code == 0
+    assert asyncio.run(optimized_share(tmp_path / "home")) == 0
+    monkeypatch.setenv("KEDGE_OPTIMIZE_AFTER", "3")
+    assert kedge("ingest", str(corpus)).code == 0
+    assert asyncio.run(optimized_share(tmp_path / "home")) == 1
+    assert kedge("search", "reef knot", "--json").json()["results"]
+
+
+@pytest.mark.parametrize("command", [("worker", "--once"), ("collection", "reindex", "default")])
+def test_a_search_index_that_was_given_up_is_built_later(
+    kedge: Kedge, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("KEDGE_OPTIMIZE_AFTER", "3")
+
+    async def leave_early() -> None:
+        async with Engine.open(load_settings(home=tmp_path / "home")) as engine:
+            await engine.ingest(IngestRequest(DEFAULT, (str(corpus),)))
+
+    asyncio.run(leave_early())
+    assert kedge("search", "reef knot", "--json").json()["results"]
+    assert kedge(*command).code == 0
+    assert asyncio.run(optimized_share(tmp_path / "home")) == 1

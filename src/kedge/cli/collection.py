@@ -9,8 +9,9 @@ import typer
 from rich.table import Table
 
 from kedge.cli.common import Session, command, scope
-from kedge.cli.progress import phase_progress
+from kedge.cli.progress import phase_progress, settle
 from kedge.cli.tables import confirm, plain_table, show_fields
+from kedge.engine import Engine
 from kedge.shapes import collection_json
 from kedge.types import DEFAULT_TENANT, Collection
 
@@ -47,14 +48,15 @@ def reindex(
 ) -> None:
     """Build the index anew beside the old one, with another embedder if wanted, and switch to it."""
     settings = session.settings()
-    with phase_progress(session) as on_progress:
-        done = session.with_engine(
-            settings,
-            lambda engine: engine.reindex(
-                scope(settings, name), embedder or settings.embedder, partial(on_progress, "embedding")
-            ),
-        )
-    show_fields(session, collection_json(done))
+
+    async def work(engine: Engine) -> None:
+        with phase_progress(session) as on_progress:
+            wanted = embedder or settings.embedder
+            done = await engine.reindex(scope(settings, name), wanted, partial(on_progress, "embedding"))
+        show_fields(session, collection_json(done))
+        await settle(session, engine)
+
+    session.with_engine(settings, work)
 
 
 @command(app, "delete")

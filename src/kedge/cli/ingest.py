@@ -8,7 +8,8 @@ import typer
 from rich.markup import escape
 
 from kedge.cli.common import FAILED, CollectionOption, Session, command, scope
-from kedge.cli.progress import ingest_progress
+from kedge.cli.progress import ingest_progress, settle
+from kedge.engine import Engine
 from kedge.errors import UsageError
 from kedge.shapes import job_json
 from kedge.types import Format, IngestMode, IngestRequest, Job, JobStatus
@@ -47,10 +48,15 @@ def ingest(
         format=format_,
         metadata=dict(_pair(item) for item in metadata or []),
     )
-    with ingest_progress(session) as on_progress:
-        job = session.with_engine(settings, lambda engine: engine.ingest(request, on_progress))
-    report(session, job)
-    if failed(job):
+
+    async def work(engine: Engine) -> Job:
+        with ingest_progress(session) as on_progress:
+            job = await engine.ingest(request, on_progress)
+        report(session, job)
+        await settle(session, engine)
+        return job
+
+    if failed(session.with_engine(settings, work)):
         raise typer.Exit(FAILED)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +10,12 @@ from contextlib import contextmanager
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from kedge.cli.common import Session
+from kedge.engine import Engine
 from kedge.types import Job
+
+SOON = 0.5
+"""Seconds that something may take without a word about it."""
+BUILDING = "building the search index (Ctrl-C is safe: everything is taken in, the next ingest goes on with the index)"
 
 
 @contextmanager
@@ -33,6 +39,19 @@ def phase_progress(session: Session) -> Iterator[Callable[[str, int, int], None]
         yield lambda phase, done, total: progress.update(
             task, description=phase, completed=done, total=total or None, detail=f"{done}/{total or '?'}"
         )
+
+
+async def settle(session: Session, engine: Engine) -> None:
+    """Wait for what the engine does behind an ingest; say so when it takes long."""
+    settling = asyncio.create_task(engine.settle())
+    await asyncio.wait([settling], timeout=SOON)
+    if settling.done() or not session.notes.is_terminal:
+        if not settling.done():
+            session.note(BUILDING)
+        await settling
+        return
+    with session.notes.status(BUILDING):
+        await settling
 
 
 def _bar(session: Session) -> Progress:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from kedge.cli.common import Session, command
+from kedge.cli.progress import settle
 from kedge.config import Settings
 from kedge.engine import Engine
 
@@ -37,15 +39,20 @@ def worker(
     """Run queued and unfinished ingestions."""
     settings = session.settings()
     if once:
-        done = session.with_engine(settings, lambda engine: engine.drain())
-        if session.json:
-            session.emit({"jobs": done})
-        else:
-            session.out.print(f"{done} jobs done")
+        session.with_engine(settings, partial(_work_once, session))
         return
     session.note("worker running; stop it with Ctrl-C")
     session.with_engine(settings, _work_until_stopped)
     session.note("worker stopped")
+
+
+async def _work_once(session: Session, engine: Engine) -> None:
+    done = await engine.drain()
+    if session.json:
+        session.emit({"jobs": done})
+    else:
+        session.out.print(f"{done} jobs done")
+    await settle(session, engine)
 
 
 async def _work_until_stopped(engine: Engine) -> None:

@@ -35,7 +35,7 @@ from kedge.text.analyze import SparseTerms
 from kedge.types import Scored
 
 OPTIMIZE_AFTER = 20_000
-"""Points added since the last optimisation that make the next one due; until then search is exact."""
+"""Points added since the last optimisation that make the next one due; until then search is exact. A setting too."""
 _READERS = 4
 _SPARE = 16
 """Hits fetched beyond the limit, to see whether a tie crosses it."""
@@ -43,12 +43,12 @@ _PAGE = 1000
 _T = TypeVar("_T")
 
 
-def open_vectors(url: str, settings: Settings) -> EdgeVectors:  # noqa: ARG001 (the registry's signature)
+def open_vectors(url: str, settings: Settings) -> EdgeVectors:
     """`edge:///absolute/folder` or `edge://relative/folder`."""
     folder = url.partition("://")[2]
     if not folder:
         raise ConfigError(f"The vector store {url!r} names no folder.", hint="Write edge:///path/to/folder.")
-    return EdgeVectors(Path(folder))
+    return EdgeVectors(Path(folder), optimize_after=settings.optimize_after)
 
 
 class EdgeVectors:
@@ -136,6 +136,10 @@ class EdgeVectors:
                 await asyncio.to_thread(found.abandon_copy, copy)
         return adopted
 
+    async def optimized(self, index: str) -> int:
+        """Points that there were at the last optimisation: 0 while search is exact."""
+        return (await self._index(index)).meta.optimized
+
     async def close(self) -> None:
         if self._closed:
             return
@@ -221,7 +225,10 @@ class EdgeVectors:
 
     async def _run_optimizer(self, shard: Path) -> None:
         command = [sys.executable, "-m", "kedge.stores.edge.optimizer", str(shard)]
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)  # noqa: S603, ASYNC220
+        # In a session of its own, so that Ctrl-C in a terminal reaches this process alone, which ends it in order.
+        process = subprocess.Popen(  # noqa: S603, ASYNC220
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+        )
         self._optimizers.add(process)
         try:
             _, complaint = await asyncio.to_thread(process.communicate)

@@ -1,0 +1,186 @@
+"""What retrieval asks the graph: each one statement and one round trip. Order is made here, the same in all stores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kedge.stores.base import ConceptHit, GraphEdge
+from kedge.stores.catalog.database import batches
+from kedge.stores.neo4j import words
+from kedge.stores.neo4j.connection import Connection
+from kedge.stores.neo4j.schema import CHUNK_WORDS, CONCEPT_WORDS, MENTIONS, PREDICATES, SCOPE
+from kedge.stores.neo4j.writing import concept_ids, read_concept
+from kedge.types import Concept, Predicate, Role, Scope, Triple
+
+IDS = 10_000
+"""Ids per statement."""
+CANDIDATES = 10_000
+"""Hits of the full-text index, by Lucene's own score, that are put in Kedge's order."""
+_KEY = "coalesce(c.long_key, c.key)"
+_ROLES = {role.value: role for role in Role}
+
+_BY_ID = f"""
+UNWIND $ids AS id
+MATCH (c:Concept {{{SCOPE}, id: id}})
+RETURN c.id, {_KEY}, c.name, c.degree
+"""
+# One row for each concept, its edges in lists: far less to unpack than a row for each edge.
+_OF_PASSAGES = f"""
+UNWIND $ids AS id
+MATCH (p:Chunk {{{SCOPE}, chunk_id: id}})-[m:{MENTIONS}]->(c:Concept)
+WITH c, collect(id) AS passages, collect(m.frequency) AS weights, collect(m.role) AS roles
+RETURN c.id, {_KEY}, c.name, c.degree, passages, weights, roles
+"""
+_OF_CONCEPTS = f"""
+UNWIND $ids AS id
+MATCH (c:Concept {{{SCOPE}, id: id}}) WHERE c.degree > 0
+MATCH (c)<-[m:{MENTIONS}]-(p:Chunk)
+RETURN id, collect(p.chunk_id), collect(m.frequency), collect(m.role)
+"""
+_ABOUT = f"""
+UNWIND $ids AS id
+MATCH (t:Title {{{SCOPE}, id: id}})
+MATCH (:Concept {{{SCOPE}, id: id}})
+MATCH (t)<-[:TITLED]-(:Document)<-[:FROM_DOCUMENT]-(p:Chunk)
+RETURN id, collect(p.chunk_id), collect(p.position)
+"""
+_TRIPLES = f"""
+UNWIND $ids AS id
+MATCH (a:Concept {{{SCOPE}, id: id}})-[t:{PREDICATES}]-(:Concept)
+WITH DISTINCT t, startNode(t) AS s, endNode(t) AS o
+RETURN coalesce(s.long_key, s.key), type(t), coalesce(o.long_key, o.key),
+       t.confidence, t.passage_id, t.comparison, t.use_case
+"""
+_IDS = """
+MATCH (p:Chunk)
+WHERE p.tenant = $tenant AND p.collection = $collection AND p.chunk_id > $after AND p.document_id IS NOT NULL
+RETURN p.chunk_id ORDER BY p.chunk_id LIMIT $limit
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """How nodes of one label are found by words."""
+
+    index: str
+    fields: tuple[str, ...]
+    statement: str
+
+
+# A hit in the name counts most, in the description least.
+_FIND_CONCEPTS = f"""
+CALL db.index.fulltext.queryNodes($index, $query, {{limit: $candidates}}) YIELD node AS c
+WHERE c.tenant = $tenant AND c.collection = $collection
+WITH c, 10 * size([term IN $terms WHERE term IN c.name_terms]) + 5 * size([term IN $terms WHERE term IN c.alias_terms])
+      + size([term IN $terms WHERE term IN c.description_terms]) AS score
+ORDER BY score DESC, {_KEY} LIMIT $limit
+RETURN {_KEY}, c.name, c.aliases, c.description, c.category, c.difficulty, c.tags
+"""
+_FIND_CHUNKS = """
+CALL db.index.fulltext.queryNodes($index, $query, {limit: $candidates}) YIELD node AS p
+WHERE p.tenant = $tenant AND p.collection = $collection
+WITH p, size([term IN $terms WHERE term IN p.preview_terms]) AS score
+ORDER BY score DESC, p.chunk_id LIMIT $limit
+RETURN p.chunk_id
+"""
+_CONCEPTS = _Words(CONCEPT_WORDS, ("name_terms", "alias_terms", "description_terms"), _FIND_CONCEPTS)
+_CHUNKS = _Words(CHUNK_WORDS, ("preview_terms",), _FIND_CHUNKS)
+
+
+async def concepts_by_key(connection: Connection, scope: Scope, keys: Sequence[str]) -> list[ConceptHit]:
+    """In the order of the keys."""
+    wanted = concept_ids(scope, keys)
+    rows = await _each(connection, scope, _BY_ID, wanted.values())
+    found = {row[0]: ConceptHit(*row) for row in rows}
+    return [found[identifier] for identifier in wanted.values() if identifier in found]
+
+
+async def concepts_of(
+    connection: Connection, scope: Scope, passage_ids: Sequence[str]
+) -> tuple[list[ConceptHit], list[GraphEdge]]:
+    """Edges by passage in the order asked for, heaviest first; concepts in the order of the edges."""
+    place = {passage: number for number, passage in enumerate(dict.fromkeys(passage_ids))}
+    hits: dict[str, ConceptHit] = {}
+    edges: list[GraphEdge] = []
+    for identifier, key, name, degree, *ties in await _each(connection, scope, _OF_PASSAGES, place):
+        hits[identifier] = ConceptHit(identifier, key, name, degree)
+        edges += _edges(identifier, *ties)
+    edges.sort(key=lambda edge: (place[edge.passage_id], -edge.weight, edge.concept_id))
+    return [hits[concept] for concept in dict.fromkeys(edge.concept_id for edge in edges)], edges
+
+
+async def passages_of(connection: Connection, scope: Scope, concept_ids: Sequence[str], limit: int) -> list[GraphEdge]:
+    """Heaviest first, then by id."""
+    found: list[GraphEdge] = []
+    for identifier, *ties in await _each(connection, scope, _OF_CONCEPTS, dict.fromkeys(concept_ids)):
+        edges = _edges(identifier, *ties)
+        found += edges if len(edges) <= limit else sorted(edges, key=_heaviest_first)[: max(limit, 0)]
+    return sorted(found, key=_heaviest_first)
+
+
+def _edges(concept: str, passages: list[str], weights: list[int], roles: list[str]) -> list[GraphEdge]:
+    """One edge for each passage: the highest weight and the strongest role of those between the two."""
+    if len(set(passages)) == len(passages):
+        ties = zip(passages, weights, roles, strict=True)
+        return [GraphEdge(passage, concept, float(weight), _ROLES[role]) for passage, weight, role in ties]
+    best: dict[str, tuple[int, Role]] = {}
+    for passage, weight, name in zip(passages, weights, roles, strict=True):
+        role = _ROLES[name]
+        heaviest, strongest = best.get(passage, (weight, role))
+        best[passage] = max(weight, heaviest), min(role, strongest, key=lambda item: item.place)
+    return [GraphEdge(passage, concept, float(weight), role) for passage, (weight, role) in best.items()]
+
+
+def _heaviest_first(edge: GraphEdge) -> tuple[float, str, str]:
+    return (-edge.weight, edge.passage_id, edge.concept_id)
+
+
+async def about(connection: Connection, scope: Scope, concept_ids: Sequence[str]) -> list[GraphEdge]:
+    """By position in the document, then by id."""
+    found: list[tuple[int, str, str]] = []
+    for identifier, passages, positions in await _each(connection, scope, _ABOUT, dict.fromkeys(concept_ids)):
+        found += [(at, passage, identifier) for at, passage in zip(positions, passages, strict=True)]
+    return [GraphEdge(passage, concept, 1.0, Role.TITLE) for _, passage, concept in sorted(found)]
+
+
+async def search_concepts(connection: Connection, scope: Scope, text: str, limit: int) -> list[Concept]:
+    """Best first, then by key."""
+    rows = await _find(connection, scope, _CONCEPTS, text, limit)
+    return [read_concept(row) for row in rows]
+
+
+async def search_chunks(connection: Connection, scope: Scope, text: str, limit: int) -> list[str]:
+    """Best first, then by id."""
+    rows = await _find(connection, scope, _CHUNKS, text, limit)
+    return [row[0] for row in rows]
+
+
+async def _find(connection: Connection, scope: Scope, kind: _Words, text: str, limit: int) -> list[list[Any]]:
+    wanted = words.tokens(text)
+    if not wanted or limit < 1:
+        return []
+    query = words.query(scope, wanted, kind.fields)
+    values = {"index": kind.index, "query": query, "terms": wanted, "limit": limit}
+    return await connection.read(scope, kind.statement, candidates=max(CANDIDATES, limit), **values)
+
+
+async def triples_of(connection: Connection, scope: Scope, concept_ids: Sequence[str]) -> list[Triple]:
+    """By confidence, then by their fields."""
+    rows = await _each(connection, scope, _TRIPLES, dict.fromkeys(concept_ids))
+    found = {Triple(subject, Predicate(predicate), *rest) for subject, predicate, *rest in rows}
+    return sorted(found, key=lambda t: (-t.confidence, t.subject, t.predicate, t.object, t.passage_id))
+
+
+async def passage_ids(connection: Connection, scope: Scope, after: str, limit: int) -> list[str]:
+    """The next ids behind `after`."""
+    return [row[0] for row in await connection.read(scope, _IDS, after=after, limit=limit)]
+
+
+async def _each(connection: Connection, scope: Scope, statement: str, ids: Iterable[str]) -> list[list[Any]]:
+    """Rows of the statement over `$ids`, many at a time."""
+    rows: list[list[Any]] = []
+    for some in batches(ids, IDS):
+        rows += await connection.read(scope, statement, ids=some)
+    return rows

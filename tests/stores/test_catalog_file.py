@@ -147,7 +147,7 @@ def test_a_clash_is_a_conflict(tmp_path: Path) -> None:
     asyncio.run(body())
 
 
-@pytest.mark.parametrize("wrong", ["sqlite://", "sqlite:///:memory:", "postgresql://host/db", "nonsense"])
+@pytest.mark.parametrize("wrong", ["sqlite://", "sqlite:///:memory:", "mysql://host/db", "nonsense"])
 def test_urls_that_cannot_work_are_refused(wrong: str) -> None:
     with pytest.raises(ConfigError):
         open_catalog(wrong, Settings())

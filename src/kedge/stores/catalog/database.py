@@ -1,14 +1,11 @@
 """One SQL database as Kedge uses it: whole transactions in worker threads, one writer, concurrent readers.
 
-SQLite runs in WAL mode with `synchronous=NORMAL`: what was acknowledged survives a kill of the process at any
-point; after a power cut the last moments may be missing, never torn, and an ingest takes them up again.
-`FULL` would cost a disk flush per document (8 ms on the machine this was measured on, instead of 0.02).
+What differs between SQLite and PostgreSQL in opening a database and in beginning a transaction is in their modules.
 """
 
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -17,12 +14,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from sqlalchemy import Connection, Engine, Table, create_engine, event
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, Engine, Table
+from sqlalchemy.dialects.postgresql import insert as insert_postgresql
+from sqlalchemy.dialects.sqlite import insert as insert_sqlite
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from kedge.errors import ConfigError, StoreError
+from kedge.stores.catalog import postgresql, sqlite
 from kedge.stores.catalog.failures import translated
 from kedge.stores.catalog.migrate import migrate
 
@@ -31,37 +30,38 @@ T = TypeVar("T")
 
 READERS = 4
 """Threads, and so connections, for reading."""
-BUSY_SECONDS = 60
-"""How long a writer waits for one in another process (or for the graph store's, which has its own connection)."""
 IN_LIST = 500
 """Bound parameters per statement: well below SQLite's limit, large enough to be fast."""
-
-_WRITES = "kedge_writes"
-_PRAGMAS = (
-    "PRAGMA journal_mode=WAL",
-    "PRAGMA synchronous=NORMAL",
-    "PRAGMA foreign_keys=ON",
-    f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}",
-    "PRAGMA cache_size=-32768",
-    "PRAGMA temp_store=MEMORY",
-    "PRAGMA wal_autocheckpoint=4000",
-)
 
 
 class Database:
     """A database at its newest schema. Work is given as a function of a connection and runs as one transaction."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        part: str = "catalog",
+        prepare: Callable[[Engine], None] = migrate,
+        on_connect: postgresql.OnConnect | None = None,
+    ) -> None:
+        """`prepare` makes the tables; `part` and `on_connect` are for `postgresql.open_engine`."""
         parsed = _checked(url)
-        self._where = parsed.database or str(parsed)
+        server = postgresql.parse(parsed) if parsed.get_backend_name() == "postgresql" else None
+        self.where = server.where if server else str(parsed.database)
         self._closed = False
-        with translated(self._where):
-            if parsed.database is not None:
-                Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
-            self._engine = _engine(parsed)
-            self._writes = self._engine.execution_options(**{_WRITES: True})
+        with translated(self.where):
+            if server is None:
+                Path(self.where).parent.mkdir(parents=True, exist_ok=True)
+                self._engine = sqlite.open_engine(parsed, READERS + 1)
+            else:
+                self._engine = postgresql.open_engine(server, READERS + 1, part, on_connect)
+            self._reads, self._writes = _roles(self._engine)
             try:
-                migrate(self._writes)
+                if server is not None and server.schema:
+                    with self._writes.begin() as connection:
+                        postgresql.create_schema(connection, server.schema)
+                prepare(self._writes)
             except BaseException:
                 self._engine.dispose()
                 raise
@@ -70,27 +70,32 @@ class Database:
 
     async def read(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `work` in a transaction that sees one moment of the database."""
-        return await self._run(self._readers, partial(self._transaction, self._engine, work, *args, **kwargs))
+        return await self._run(self._readers, partial(self._transaction, self._reads, work, *args, **kwargs))
 
     async def write(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `work` in a transaction that may write, after all earlier ones; it is committed when this returns."""
         return await self._run(self._writer, partial(self._transaction, self._writes, work, *args, **kwargs))
 
+    async def alone(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run `work` outside of any transaction, beside reads and writes: for what cannot run inside of one."""
+        engine = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+        return await self._run(self._readers, partial(self._transaction, engine, work, *args, **kwargs))
+
     async def close(self) -> None:
-        """Wait for running transactions and release the file. Closing twice is fine."""
+        """Wait for running transactions and release file or connections. Closing twice is fine."""
         if not self._closed:
             self._closed = True
             await asyncio.to_thread(self._release)
 
     async def _run(self, executor: ThreadPoolExecutor, job: Callable[[], T]) -> T:
         if self._closed:
-            raise StoreError(f"The database {self._where} is closed.", hint="Open it again.")
+            raise StoreError(f"The database {self.where} is closed.", hint="Open it again.")
         return await asyncio.get_running_loop().run_in_executor(executor, partial(copy_context().run, job))
 
     def _transaction(
         self, engine: Engine, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        with translated(self._where), engine.begin() as connection:
+        with translated(self.where), engine.begin() as connection:
             return work(connection, *args, **kwargs)
 
     def _release(self) -> None:
@@ -120,8 +125,7 @@ def upsert(
     """Insert the rows; where `key` (or else the primary key) exists, replace the `update` columns, if any."""
     if not rows:
         return
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    statement = dialect.insert(table)
+    statement = (insert_postgresql if connection.dialect.name == "postgresql" else insert_sqlite)(table)
     key = list(key) or [column.name for column in table.primary_key]
     if update:
         changes = {name: statement.excluded[name] for name in update}
@@ -136,26 +140,17 @@ def _checked(url: str) -> URL:
         parsed = make_url(url)
     except ArgumentError as error:
         raise ConfigError(f"{url!r} is not a database URL.", hint="Use sqlite:///path/to/catalog.db.") from error
-    if parsed.get_backend_name() != "sqlite":
-        raise ConfigError(f"There is no catalog for {parsed.get_backend_name()!r} yet.", hint="Use sqlite:///path.")
-    if parsed.database in (None, "", ":memory:"):
-        raise ConfigError("SQLite needs a file here.", hint="Use sqlite:///path/to/catalog.db, or memory://.")
+    backend = parsed.get_backend_name()
+    if backend not in ("sqlite", "postgresql"):
+        raise ConfigError(f"There is no database {backend!r} here.", hint="Use sqlite:///path or postgresql://host/db.")
+    if backend == "sqlite":
+        sqlite.check(parsed)
     return parsed
 
 
-def _engine(url: URL) -> Engine:
-    engine = create_engine(url, pool_size=READERS + 1, max_overflow=0, connect_args={"check_same_thread": False})
-    event.listen(engine, "connect", _configure)
-    event.listen(engine, "begin", _begin)
-    return engine
-
-
-def _configure(connection: sqlite3.Connection, _record: object) -> None:
-    connection.isolation_level = None  # transactions are begun by `_begin` alone
-    for pragma in _PRAGMAS:
-        connection.execute(pragma).close()
-
-
-def _begin(connection: Connection) -> None:
-    writes = connection.get_execution_options().get(_WRITES, False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+def _roles(engine: Engine) -> tuple[Engine, Engine]:
+    """One pool in two roles: for reading, where a transaction sees one moment, and for writing."""
+    writes = engine.execution_options(**{sqlite.WRITES: True})
+    if engine.dialect.name == "sqlite":
+        return engine, writes
+    return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True), writes

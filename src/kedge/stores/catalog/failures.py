@@ -26,6 +26,20 @@ _KNOWN: dict[int | None, tuple[str, str]] = {
 }
 """Primary result code → what happened, what to do."""
 
+_AWAY = ("cannot be reached", "Check that the server runs and that host, port and database in the URL are right.")
+_STATES = {
+    "08": _AWAY,
+    "57P": _AWAY,
+    "53300": ("has no connection left", "Raise max_connections of the server, or run fewer processes."),
+    "28": ("does not let us in", "Check user and password in the URL."),
+    "3D": ("is not there", "Create the database first: CREATE DATABASE …"),
+    "42501": ("refused the right to do this", "Grant the user of the URL the right to create and change tables."),
+    "55P03": _LOCKED,
+    "40": _LOCKED,
+    "57014": ("broke the work off", "Try again; look for a statement_timeout of the server."),
+}
+"""Beginning of PostgreSQL's SQLSTATE → what happened, what to do."""
+
 
 @contextmanager
 def translated(where: str) -> Iterator[None]:
@@ -45,14 +59,33 @@ def translated(where: str) -> Iterator[None]:
 
 
 def _of_driver(error: BaseException | None, where: str) -> KedgeError:
+    if error is not None and type(error).__module__.startswith("psycopg"):
+        return _of_server(error, where)
     code = getattr(error, "sqlite_errorcode", None)
     primary = code & _PRIMARY if isinstance(code, int) else None
-    if primary == sqlite3.SQLITE_FULL or getattr(error, "sqlstate", None) == "53100":
+    if primary == sqlite3.SQLITE_FULL:
         return _disk_full(where)
     if isinstance(error, sqlite3.IntegrityError):
         return ConflictError(f"The change clashes with what is stored: {error}.")
     problem, hint = _KNOWN.get(primary, ("failed", "`kedge check` tells whether it is sound."))
     return StoreError(f"The database {where} {problem}: {error}.", hint=hint)
+
+
+def _of_server(error: BaseException, where: str) -> KedgeError:
+    """PostgreSQL says what happened by SQLSTATE; without one, the driver itself lost or never had the connection."""
+    import psycopg  # an extra; whoever raises its errors has it
+
+    state = getattr(error, "sqlstate", None) or ""
+    said = str(error).partition("\n")[0].rstrip(".")
+    if state == "53100":
+        return _disk_full(where)
+    if isinstance(error, psycopg.IntegrityError):
+        return ConflictError(f"The change clashes with what is stored: {said}.")
+    if isinstance(error, psycopg.DataError):
+        return UsageError(f"A value cannot be stored: {said}.", hint="Clean the text before it is stored.")
+    unknown = ("failed", "The server's log tells more.") if state else _AWAY
+    problem, hint = next((known for begin, known in _STATES.items() if state.startswith(begin)), unknown)
+    return StoreError(f"The database {where} {problem}: {said}.", hint=hint)
 
 
 def _of_system(error: OSError, where: str) -> StoreError:

@@ -1,0 +1,55 @@
+"""SQLite as Kedge uses it: a file in WAL mode, with `synchronous=NORMAL`.
+
+What was acknowledged survives a kill of the process at any point; after a power cut the last moments may be missing,
+never torn, and an ingest takes them up again. `FULL` would cost a disk flush per document (8 ms on the machine this was
+measured on, instead of 0.02).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import URL
+
+from kedge.errors import ConfigError
+
+WRITES = "kedge_writes"
+"""Execution option of connections that may write."""
+BUSY_SECONDS = 60
+"""How long a writer waits for one in another process (or for the graph store's, which has its own connection)."""
+
+_PRAGMAS = (
+    "PRAGMA journal_mode=WAL",
+    "PRAGMA synchronous=NORMAL",
+    "PRAGMA foreign_keys=ON",
+    f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}",
+    "PRAGMA cache_size=-32768",
+    "PRAGMA temp_store=MEMORY",
+    "PRAGMA wal_autocheckpoint=4000",
+)
+
+
+def check(url: URL) -> None:
+    """A file is named."""
+    if url.database in (None, "", ":memory:"):
+        raise ConfigError("SQLite needs a file here.", hint="Use sqlite:///path/to/catalog.db, or memory://.")
+
+
+def open_engine(url: URL, connections: int) -> Engine:
+    """An engine whose transactions begin as `WRITES` says."""
+    engine = create_engine(url, pool_size=connections, max_overflow=0, connect_args={"check_same_thread": False})
+    event.listen(engine, "connect", _configure)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _configure(connection: sqlite3.Connection, _record: object) -> None:
+    connection.isolation_level = None  # transactions are begun by `_begin` alone
+    for pragma in _PRAGMAS:
+        connection.execute(pragma).close()
+
+
+def _begin(connection: Connection) -> None:
+    writes = connection.get_execution_options().get(WRITES, False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -1,0 +1,90 @@
+"""The background step: HNSW is built when an index has grown large, beside searches and writes.
+
+Before that, search is exact; afterwards the server keeps HNSW up to date with every write.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from psycopg.sql import SQL, Literal
+from sqlalchemy import Connection
+
+from kedge.stores.catalog.database import Database
+from kedge.stores.pgvector.encode import text
+from kedge.stores.pgvector.nearest import distance
+from kedge.stores.pgvector.tables import HNSW_UP_TO, Index, execute, load, points_of
+
+_MEMORY = "512MB"
+"""Room for building: the graph of 100,000 vectors of 768 dimensions; what does not fit is built far slower."""
+_BUILD = SQL(
+    "CREATE INDEX CONCURRENTLY {name} ON {points} USING hnsw ({vector} {operators})"
+    " WITH (m = {m}, ef_construction = {ef})"
+)
+_SESSION = SQL("SELECT set_config('maintenance_work_mem', %(memory)s, false), set_config('lock_timeout', '0', false)")
+_DONE = SQL("UPDATE kedge_vector_indexes SET hnsw = %(hnsw)s, optimized = %(points)s WHERE name = %(name)s")
+
+
+class Optimizer:
+    """Builds one index at a time for each name; `cancel` breaks it off."""
+
+    def __init__(self, database: Database, after: int, m: int, ef_construction: int) -> None:
+        self._database = database
+        self._after = after
+        self._m = m
+        self._ef = ef_construction
+        self._running: dict[str, Any] = {}
+
+    async def run(self, name: str) -> bool:
+        """Optimise if it is due; True when it was."""
+        index, points = await self._database.read(_state, name)
+        if points - index.optimized < self._after or name in self._running:
+            return False
+        hnsw = await self._database.alone(self._improve, index)
+        await self._database.write(_note, name, hnsw, points)
+        return True
+
+    def cancel(self, name: str | None = None) -> None:
+        """Break off what runs, of one index or of all; what was half built is removed the next time."""
+        for running, connection in tuple(self._running.items()):
+            if name in (None, running):
+                connection.cancel()
+
+    def _improve(self, connection: Connection, index: Index) -> bool:
+        driver: Any = connection.connection.driver_connection
+        self._running[index.name] = driver
+        try:
+            execute(connection, _SESSION, {"memory": _MEMORY})
+            hnsw = index.hnsw or self._build(connection, index)
+            execute(connection, SQL("VACUUM (ANALYZE) {}, {}").format(index.points, index.postings))
+        finally:
+            del self._running[index.name]
+            connection.invalidate()  # the session was tuned for this work alone
+        return hnsw
+
+    def _build(self, connection: Connection, index: Index) -> bool:
+        vector = distance(index)
+        if vector is None:
+            return False
+        name = index.part("hnsw")
+        execute(connection, SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(name))
+        operators = SQL("vector_ip_ops" if index.dimension <= HNSW_UP_TO else "halfvec_ip_ops")
+        build = _BUILD.format(
+            name=name,
+            points=index.points,
+            vector=vector,
+            operators=operators,
+            m=Literal(self._m),
+            ef=Literal(self._ef),
+        )
+        execute(connection, build)
+        return True
+
+
+def _state(connection: Connection, name: str) -> tuple[Index, int]:
+    index = load(connection, name)
+    return index, points_of(connection, index)
+
+
+def _note(connection: Connection, name: str, hnsw: bool, points: int) -> None:
+    execute(connection, _DONE, {"hnsw": hnsw, "points": points, "name": text(name)})

@@ -27,7 +27,10 @@ class IndexSpec:
     """Unique in the store."""
     dimension: int
     payload_indexes: Mapping[str, str] = field(default_factory=dict)
-    """Payload field → keyword | integer | float | bool | datetime: fields that filters use often."""
+    """Payload field → keyword | integer | float | bool | datetime | tenant: fields that filters use often.
+
+    `tenant` is a keyword that parts the data and that nearly every filter names, such as `book_id` (C-06).
+    """
 
 
 @dataclass(frozen=True, slots=True)

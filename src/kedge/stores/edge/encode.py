@@ -1,4 +1,6 @@
-"""How ids, payloads and filters look inside the engine, so that filters mean exactly what `evaluate()` says.
+"""How ids, payloads and filters look inside Qdrant, so that filters mean exactly what `evaluate()` says.
+
+The same form is used in the process and on a server; only the words of conditions differ, see `Dialect`.
 
 - Ids are shifted by a mask of the tenant: the same id under two tenants is two points. The default tenant's mask is 0.
 - Field names are always quoted in paths; `%` and `"` are escaped, so `%tenant` can be no user's field.
@@ -13,7 +15,7 @@ import math
 import sys
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 import qdrant_edge as engine
@@ -57,6 +59,8 @@ def field_path(name: str) -> str:
 
 def index_params(kind: str) -> Any:
     """The payload index for a kind of field; without HNSW links, which would multiply the time to build."""
+    if kind == "tenant":
+        return tenant_index()
     if kind in ("integer", "float"):
         return engine.FloatIndexParams(enable_hnsw=False)  # an integer index would not see 1.5
     return engine.KeywordIndexParams(enable_hnsw=False)  # booleans and times are matched as strings
@@ -74,10 +78,46 @@ def payload_of(tenant: str, payload: Mapping[str, Json]) -> dict[str, Any]:
     return stored
 
 
+class Dialect(Protocol):
+    """The words that conditions are made of."""
+
+    def group(
+        self,
+        *,
+        must: Sequence[Any] | None = None,
+        should: Sequence[Any] | None = None,
+        must_not: Sequence[Any] | None = None,
+    ) -> Any:
+        """All, any or none of the conditions."""
+
+    def nothing(self) -> Any:
+        """What no point meets."""
+
+    def tenant(self, tenant: str) -> Any:
+        """The point is of this tenant."""
+
+    def among(self, path: str, texts: Sequence[str]) -> Any:
+        """The field is one of the texts."""
+
+    def whole(self, path: str, number: int) -> Any:
+        """The field is this integer of 64 bits."""
+
+    def between(self, path: str, bounds: Mapping[str, float]) -> Any:
+        """The field is a number within gte, gt, lte, lt."""
+
+    def missing(self, path: str) -> Sequence[Any]:
+        """The field is not there or empty; the field is null or holds a null."""
+
+
 def filter_of(tenant: str, where: Filter | None) -> Any:
     """The engine's filter for `where` within one tenant."""
-    own = engine.FieldCondition(f'"{TENANT}"', match=engine.MatchValue(tenant))
-    return engine.Filter(must=[own] if where is None else [own, _condition(where)])
+    return compiled(_ENGINE, tenant, where)
+
+
+def compiled(words: Dialect, tenant: str, where: Filter | None) -> Any:
+    """The filter for `where` within one tenant."""
+    own = words.tenant(tenant)
+    return words.group(must=[own] if where is None else [own, _Compiler(words).condition(where)])
 
 
 def _stored(value: Json) -> Any:
@@ -111,60 +151,93 @@ def _double(value: int | float) -> float:
     return float(min(max(value, -largest), largest))
 
 
-def _condition(where: Filter) -> Any:
-    match where:
-        case Eq(field, value):
-            return _equal(field_path(field), value)
-        case In(field, values):
-            return _any(_one_of(field_path(field), values))
-        case Range():
-            return _between(where)
-        case And(parts):
-            return engine.Filter(must=[_condition(part) for part in parts])
-        case Or(parts):
-            return _any([_condition(part) for part in parts])
-        case Not(part):
-            return engine.Filter(must_not=[_condition(part)])
+class _Engine:
+    """Conditions of the engine in the process."""
+
+    def group(
+        self,
+        *,
+        must: Sequence[Any] | None = None,
+        should: Sequence[Any] | None = None,
+        must_not: Sequence[Any] | None = None,
+    ) -> Any:
+        return engine.Filter(must=_listed(must), should=_listed(should), must_not=_listed(must_not))
+
+    def nothing(self) -> Any:
+        return engine.Filter(must_not=[engine.Filter()])
+
+    def tenant(self, tenant: str) -> Any:
+        return engine.FieldCondition(f'"{TENANT}"', match=engine.MatchValue(tenant))
+
+    def among(self, path: str, texts: Sequence[str]) -> Any:
+        """Never `MatchValue`: with that, a text that looks like a UUID is not found in a field with a number index."""
+        return engine.FieldCondition(path, match=engine.MatchAny(list(texts)))
+
+    def whole(self, path: str, number: int) -> Any:
+        return engine.FieldCondition(path, match=engine.MatchValue(number))
+
+    def between(self, path: str, bounds: Mapping[str, float]) -> Any:
+        return engine.FieldCondition(path, range=engine.RangeFloat(**bounds))
+
+    def missing(self, path: str) -> Sequence[Any]:
+        return [engine.IsEmptyCondition(path), engine.IsNullCondition(path)]
 
 
-def _any(conditions: Sequence[Any]) -> Any:
-    return engine.Filter(should=list(conditions)) if conditions else _nothing()
+def _listed(conditions: Sequence[Any] | None) -> list[Any] | None:
+    return None if conditions is None else list(conditions)
 
 
-def _nothing() -> Any:
-    return engine.Filter(must_not=[engine.Filter()])
+_ENGINE = _Engine()
 
 
-def _one_of(path: str, values: Sequence[Scalar]) -> list[Any]:
-    texts = [_text(value) for value in values if isinstance(value, (str, bool))]
-    others = [_equal(path, value) for value in values if not isinstance(value, (str, bool))]
-    return [_among(path, texts), *others] if texts else others
+class _Compiler:
+    """From the filter's tree to conditions."""
 
+    def __init__(self, words: Dialect) -> None:
+        self._words = words
 
-def _among(path: str, texts: list[str]) -> Any:
-    """Never `MatchValue`: with that, a text that looks like a UUID is not found in a field with a number index."""
-    return engine.FieldCondition(path, match=engine.MatchAny(texts))
+    def condition(self, where: Filter) -> Any:
+        match where:
+            case Eq(field, value):
+                return self._equal(field_path(field), value)
+            case In(field, values):
+                return self._any(self._one_of(field_path(field), values))
+            case Range():
+                return self._between(where)
+            case And(parts):
+                return self._words.group(must=[self.condition(part) for part in parts])
+            case Or(parts):
+                return self._any([self.condition(part) for part in parts])
+            case Not(part):
+                return self._words.group(must_not=[self.condition(part)])
 
+    def _any(self, conditions: Sequence[Any]) -> Any:
+        return self._words.group(should=conditions) if conditions else self._words.nothing()
 
-def _equal(path: str, value: Scalar) -> Any:
-    if value is None:
-        return engine.Filter(should=[engine.IsEmptyCondition(path), engine.IsNullCondition(path)])
-    if isinstance(value, (str, bool)):
-        return _among(path, [_text(value)])
-    if math.isnan(value):
-        return _nothing()
-    return _same_number(path, _number(value))
+    def _one_of(self, path: str, values: Sequence[Scalar]) -> list[Any]:
+        texts = [_text(value) for value in values if isinstance(value, (str, bool))]
+        others = [self._equal(path, value) for value in values if not isinstance(value, (str, bool))]
+        return [self._words.among(path, texts), *others] if texts else others
 
+    def _equal(self, path: str, value: Scalar) -> Any:
+        if value is None:
+            return self._words.group(should=self._words.missing(path))
+        if isinstance(value, (str, bool)):
+            return self._words.among(path, [_text(value)])
+        if math.isnan(value):
+            return self._words.nothing()
+        return self._same_number(path, _number(value))
 
-def _same_number(path: str, number: int | float) -> Any:
-    double = float(number)
-    near = engine.FieldCondition(path, range=engine.RangeFloat(gte=double, lte=double))
-    if isinstance(number, float) or abs(number) <= _EXACT:
-        return near
-    return engine.Filter(must=[near, engine.FieldCondition(path, match=engine.MatchValue(number))])
+    def _same_number(self, path: str, number: int | float) -> Any:
+        double = float(number)
+        near = self._words.between(path, {"gte": double, "lte": double})
+        if isinstance(number, float) or abs(number) <= _EXACT:
+            return near
+        return self._words.group(must=[near, self._words.whole(path, number)])
 
-
-def _between(where: Range) -> Any:
-    bounds = {name: getattr(where, name) for name in ("gte", "lte", "gt", "lt")}
-    given = {name: _double(bound) for name, bound in bounds.items() if bound is not None}
-    return engine.FieldCondition(field_path(where.field), range=engine.RangeFloat(**given))
+    def _between(self, where: Range) -> Any:
+        bounds = {name: getattr(where, name) for name in ("gte", "lte", "gt", "lt")}
+        given = {name: _double(bound) for name, bound in bounds.items() if bound is not None}
+        if any(math.isnan(bound) for bound in given.values()):
+            return self._words.nothing()
+        return self._words.between(field_path(where.field), given)

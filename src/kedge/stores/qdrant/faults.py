@@ -34,6 +34,8 @@ def translated(at: Address, index: str) -> Iterator[None]:
         raise _from_grpc(error, address, index) from error
     except (ApiException, QdrantException) as error:
         raise _failed(address, str(error)) from error
+    except json.JSONDecodeError as error:
+        raise _from_source(error, address) from error
     except (ValueError, RuntimeError) as error:
         if not at.local:  # only local mode speaks by these; else it is a bug
             raise

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from kedge.config import Settings
 from kedge.stores.catalog.base import Catalog
 from kedge.stores.memory import open_catalog
 from kedge.testing.catalog import CatalogContract
 
 
+@pytest.mark.store("catalog", "memory")
 class TestMemoryCatalog(CatalogContract):
     async def open_store(self, folder: Path) -> Catalog:
         return open_catalog("memory:", Settings())

@@ -14,6 +14,7 @@ from kedge.testing.catalog import CatalogContract
 from kedge.testing.catalog_congruence import CatalogCongruence
 
 
+@pytest.mark.store("catalog", "sqlite")
 class TestSqliteCatalog(CatalogContract):
     async def open_store(self, folder: Path) -> Catalog:
         return open_catalog(f"sqlite:///{folder / 'catalog.db'}", Settings())
@@ -25,5 +26,6 @@ class SqliteLikeMemory(CatalogCongruence):
 
 
 @pytest.mark.req("D-09", "D-10", "D-18")
+@pytest.mark.store("catalog", "sqlite")
 class TestSqliteLikeMemory(SqliteLikeMemory.TestCase):
     settings = settings(max_examples=25, stateful_step_count=20, deadline=None)

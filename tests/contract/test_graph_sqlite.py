@@ -14,6 +14,7 @@ from kedge.testing.graph import GraphStoreContract
 from kedge.testing.graph_congruence import GraphCongruence
 
 
+@pytest.mark.store("graph", "sqlite")
 class TestSqliteGraph(GraphStoreContract):
     async def open_store(self, folder: Path) -> GraphStore:
         return open_graph(f"sqlite:///{folder / 'catalog.db'}", Settings())
@@ -25,5 +26,6 @@ class SqliteLikeMemory(GraphCongruence):
 
 
 @pytest.mark.req("D-05", "D-06", "D-08")
+@pytest.mark.store("graph", "sqlite")
 class TestSqliteLikeMemory(SqliteLikeMemory.TestCase):
     settings = settings(max_examples=20, stateful_step_count=12, deadline=None)

@@ -16,6 +16,7 @@ from kedge.testing.vectors import DurableVectorStoreContract
 _IN_MEMORY = Path("/dev/shm")
 
 
+@pytest.mark.store("vectors", "edge")
 class TestEdgeVectors(DurableVectorStoreContract):
     examples = 25
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from kedge.config import Settings
 from kedge.stores.base import VectorStore
 from kedge.stores.memory import open_vectors
 from kedge.testing.vectors import VectorStoreContract
 
 
+@pytest.mark.store("vectors", "memory")
 class TestMemoryVectors(VectorStoreContract):
     async def open_store(self, folder: Path) -> VectorStore:
         return open_vectors("memory:", Settings())

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 import pytest
-from tests.services import need
+from tests.contract.postgresql import url_of
 
 from kedge.config import Settings
 from kedge.stores.base import VectorStore
 from kedge.stores.pgvector import open_vectors
 from kedge.testing.vectors import DurableVectorStoreContract
-
-
-def url_of(folder: Path, part: str = "v") -> str:
-    """A schema for each folder, so that tests do not meet."""
-    name = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
-    return f"{need('postgresql')}?schema={part}_{name}"
 
 
 @pytest.mark.store("vectors", "postgresql")

@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     Boolean,
     CheckConstraint,
     Column,
@@ -41,6 +42,11 @@ metadata = MetaData(
     }
 )
 
+Bytewise = String().with_variant(String(collation="C"), "postgresql")
+"""Text that is compared and ordered as Python does it, whatever language the server was set up for."""
+Large = Integer().with_variant(BigInteger(), "postgresql")
+"""A whole number beyond 32 bits; SQLite's integers are all of this kind."""
+
 
 class UtcDateTime(TypeDecorator[datetime]):
     """An instant: stored in UTC, returned aware. A time without a zone is taken as UTC."""
@@ -54,7 +60,10 @@ class UtcDateTime(TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        return value if value is None else value.replace(tzinfo=UTC)
+        """SQLite gives times without a zone, PostgreSQL in the zone of the session."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
 def _required(name: str, kind: Any, *parts: Any, **options: Any) -> Column[Any]:
@@ -64,13 +73,13 @@ def _required(name: str, kind: Any, *parts: Any, **options: Any) -> Column[Any]:
 collections = Table(
     "collections",
     metadata,
-    Column("tenant", String, primary_key=True),
-    Column("name", String, primary_key=True),
-    _required("kind", String),
-    _required("embedder", String),
+    Column("tenant", Bytewise, primary_key=True),
+    Column("name", Bytewise, primary_key=True),
+    _required("kind", Bytewise),
+    _required("embedder", Bytewise),
     _required("dimension", Integer),
     _required("generation", Integer),
-    _required("index_name", String),
+    _required("index_name", Bytewise),
     _required("topics", JSON),
     # Kept by the same transactions that switch and retire documents, so that reading them costs nothing.
     _required("live_documents", Integer, server_default="0"),
@@ -81,22 +90,22 @@ collections = Table(
 documents = Table(
     "documents",
     metadata,
-    Column("id", String, primary_key=True),
-    _required("tenant", String),
-    _required("collection", String),
-    _required("url", String),
-    _required("external_id", String),
-    _required("title", String),
-    _required("format", String),
-    Column("author", String),
-    Column("topic_tag", String),
-    Column("file_hash", String),
-    Column("file_size", Integer),
+    Column("id", Bytewise, primary_key=True),
+    _required("tenant", Bytewise),
+    _required("collection", Bytewise),
+    _required("url", Bytewise),
+    _required("external_id", Bytewise),
+    _required("title", Bytewise),
+    _required("format", Bytewise),
+    Column("author", Bytewise),
+    Column("topic_tag", Bytewise),
+    Column("file_hash", Bytewise),
+    Column("file_size", Large),
     _required("chunk_count", Integer, server_default="0"),
-    _required("status", String, server_default="pending"),
+    _required("status", Bytewise, server_default="pending"),
     Column("error_message", Text),
     _required("metadata", JSON),
-    Column("live_version", String),
+    Column("live_version", Bytewise),
     _required("created_at", UtcDateTime),
     Column("updated_at", UtcDateTime),
     Column("ingested_at", UtcDateTime),
@@ -110,18 +119,18 @@ documents = Table(
 document_versions = Table(
     "document_versions",
     metadata,
-    Column("id", String, primary_key=True),
-    _required("document_id", String, ForeignKey("documents.id")),
-    _required("state", String),
-    _required("status", String),
+    Column("id", Bytewise, primary_key=True),
+    _required("document_id", Bytewise, ForeignKey("documents.id")),
+    _required("state", Bytewise),
+    _required("status", Bytewise),
     # The document's descriptive fields as they will be after the switch.
-    _required("title", String),
-    _required("format", String),
-    _required("external_id", String),
-    Column("author", String),
-    Column("topic_tag", String),
-    Column("file_hash", String),
-    Column("file_size", Integer),
+    _required("title", Bytewise),
+    _required("format", Bytewise),
+    _required("external_id", Bytewise),
+    Column("author", Bytewise),
+    Column("topic_tag", Bytewise),
+    Column("file_hash", Bytewise),
+    Column("file_size", Large),
     _required("metadata", JSON),
     Column("updated_at", UtcDateTime),
     Column("ingested_at", UtcDateTime),
@@ -137,25 +146,25 @@ document_versions = Table(
 passages = Table(
     "passages",
     metadata,
-    Column("version_id", String, ForeignKey("document_versions.id"), primary_key=True),
+    Column("version_id", Bytewise, ForeignKey("document_versions.id"), primary_key=True),
     Column("position", Integer, primary_key=True, autoincrement=False),
-    _required("passage_id", String),
-    _required("document_id", String),
+    _required("passage_id", Bytewise),
+    _required("document_id", Bytewise),
     _required("text", Text),
     _required("start_offset", Integer),
     _required("end_offset", Integer),
-    _required("content_hash", String),
+    _required("content_hash", Bytewise),
     _required("token_count", Integer),
-    _required("title", String),
-    _required("url", String),
-    _required("external_id", String),
+    _required("title", Bytewise),
+    _required("url", Bytewise),
+    _required("external_id", Bytewise),
     _required("section_path", JSON),
     Column("page", Integer),
     _required("has_code", Boolean),
     _required("has_formula", Boolean),
     _required("has_table", Boolean),
-    _required("language", String),
-    Column("topic_tag", String),
+    _required("language", Bytewise),
+    Column("topic_tag", Bytewise),
     Column("ingested_at", UtcDateTime),
     Column("document_updated_at", UtcDateTime),
     _required("metadata", JSON),
@@ -165,8 +174,8 @@ passages = Table(
 passage_indexes = Table(
     "passage_indexes",
     metadata,
-    Column("passage_id", String, primary_key=True),
-    Column("index_name", String, primary_key=True),
+    Column("passage_id", Bytewise, primary_key=True),
+    Column("index_name", Bytewise, primary_key=True),
     sqlite_with_rowid=False,
 )
 """Which passages have their vector in which physical index. Holds ids of live and staged versions only."""
@@ -174,15 +183,15 @@ passage_indexes = Table(
 ingestion_jobs = Table(
     "ingestion_jobs",
     metadata,
-    Column("id", String, primary_key=True),
-    _required("tenant", String),
-    _required("collection", String),
-    _required("kind", String),
-    _required("mode", String),
+    Column("id", Bytewise, primary_key=True),
+    _required("tenant", Bytewise),
+    _required("collection", Bytewise),
+    _required("kind", Bytewise),
+    _required("mode", Bytewise),
     _required("request", JSON),
-    Column("document_id", String),
-    _required("status", String, server_default="queued"),
-    Column("current_step", String),
+    Column("document_id", Bytewise),
+    _required("status", Bytewise, server_default="queued"),
+    Column("current_step", Bytewise),
     _required("progress", Integer, server_default="0"),
     Column("total_chunks", Integer),
     _required("processed_chunks", Integer, server_default="0"),
@@ -207,26 +216,26 @@ ingestion_jobs = Table(
 analytics_sessions = Table(
     "analytics_sessions",
     metadata,
-    Column("tenant", String, primary_key=True),
-    Column("id", String, primary_key=True),
+    Column("tenant", Bytewise, primary_key=True),
+    Column("id", Bytewise, primary_key=True),
     _required("started_at", UtcDateTime),
     Column("ended_at", UtcDateTime),
-    _required("user_hash", String),
+    _required("user_hash", Bytewise),
 )
 
 rag_queries = Table(
     "rag_queries",
     metadata,
-    Column("id", String, primary_key=True),
-    _required("tenant", String),
-    Column("session_id", String),
+    Column("id", Bytewise, primary_key=True),
+    _required("tenant", Bytewise),
+    Column("session_id", Bytewise),
     _required("timestamp", UtcDateTime),
-    _required("user_hash", String),
-    _required("query_hash", String),
+    _required("user_hash", Bytewise),
+    _required("query_hash", Bytewise),
     _required("execution_time_ms", Float),
     _required("vector_hits", Integer),
     _required("graph_hits", Integer),
-    _required("strategy_used", String),
+    _required("strategy_used", Bytewise),
     ForeignKeyConstraint(["tenant", "session_id"], ["analytics_sessions.tenant", "analytics_sessions.id"]),
     Index(None, "tenant", "timestamp"),
     Index(None, "tenant", "session_id"),
@@ -235,8 +244,8 @@ rag_queries = Table(
 retrieval_metrics = Table(
     "retrieval_metrics",
     metadata,
-    Column("id", String, primary_key=True),
-    _required("query_id", String, ForeignKey("rag_queries.id"), unique=True),
+    Column("id", Bytewise, primary_key=True),
+    _required("query_id", Bytewise, ForeignKey("rag_queries.id"), unique=True),
     Column("vector_search_ms", Float),
     Column("vector_result_count", Integer),
     Column("vector_top_score", Float),
@@ -261,8 +270,8 @@ retrieval_metrics = Table(
 feedback_events = Table(
     "feedback_events",
     metadata,
-    Column("id", String, primary_key=True),
-    _required("query_id", String, ForeignKey("rag_queries.id")),
+    Column("id", Bytewise, primary_key=True),
+    _required("query_id", Bytewise, ForeignKey("rag_queries.id")),
     _required("rating", Integer),
     Column("comment", Text),
     _required("created_at", UtcDateTime),

@@ -7,22 +7,22 @@ Chunk-NEXT_CHUNK is `graph_chunks.next_passage_id`.
 
 from __future__ import annotations
 
-from sqlalchemy import JSON, Boolean, CheckConstraint, Column, Float, ForeignKey, Index, Integer, String, Table, Text
+from sqlalchemy import JSON, Boolean, CheckConstraint, Column, Float, ForeignKey, Index, Integer, Table, Text
 
-from kedge.stores.catalog.schema import UtcDateTime, metadata
+from kedge.stores.catalog.schema import Bytewise, UtcDateTime, metadata
 
 concepts = Table(
     "concepts",
     metadata,
     Column("seq", Integer, primary_key=True),
-    Column("id", String, nullable=False, unique=True),
-    Column("tenant", String, nullable=False),
-    Column("collection", String, nullable=False),
-    Column("key", String, nullable=False),
-    Column("name", String, nullable=False),
+    Column("id", Bytewise, nullable=False, unique=True),
+    Column("tenant", Bytewise, nullable=False),
+    Column("collection", Bytewise, nullable=False),
+    Column("key", Bytewise, nullable=False),
+    Column("name", Bytewise, nullable=False),
     Column("description", Text, nullable=False),
-    Column("category", String, nullable=False),
-    Column("difficulty", String, nullable=False),
+    Column("category", Bytewise, nullable=False),
+    Column("difficulty", Bytewise, nullable=False),
     Column("tags", JSON, nullable=False),
     # Passages that mention it; kept by every write and removal.
     Column("degree", Integer, nullable=False, server_default="0"),
@@ -36,7 +36,7 @@ concept_aliases = Table(
     metadata,
     Column("concept_seq", Integer, ForeignKey("concepts.seq"), primary_key=True, autoincrement=False),
     Column("position", Integer, primary_key=True, autoincrement=False),
-    Column("alias", String, nullable=False),
+    Column("alias", Bytewise, nullable=False),
     Index(None, "concept_seq", "alias", unique=True),
 )
 
@@ -44,15 +44,15 @@ graph_documents = Table(
     "graph_documents",
     metadata,
     Column("seq", Integer, primary_key=True),
-    Column("tenant", String, nullable=False),
-    Column("collection", String, nullable=False),
-    Column("document_id", String, nullable=False),
-    Column("url", String, nullable=False),
-    Column("title", String, nullable=False),
-    Column("format", String, nullable=False),
-    Column("author", String),
+    Column("tenant", Bytewise, nullable=False),
+    Column("collection", Bytewise, nullable=False),
+    Column("document_id", Bytewise, nullable=False),
+    Column("url", Bytewise, nullable=False),
+    Column("title", Bytewise, nullable=False),
+    Column("format", Bytewise, nullable=False),
+    Column("author", Bytewise),
     Column("chunk_count", Integer, nullable=False),
-    Column("status", String, nullable=False),
+    Column("status", Bytewise, nullable=False),
     Column("ingested_at", UtcDateTime, nullable=False),
     Index(None, "tenant", "collection", "document_id", unique=True),
     Index(None, "tenant", "collection", "url", unique=True),
@@ -61,9 +61,9 @@ graph_documents = Table(
 graph_title_keys = Table(
     "graph_title_keys",
     metadata,
-    Column("tenant", String, primary_key=True),
-    Column("collection", String, primary_key=True),
-    Column("key", String, primary_key=True),
+    Column("tenant", Bytewise, primary_key=True),
+    Column("collection", Bytewise, primary_key=True),
+    Column("key", Bytewise, primary_key=True),
     Column("document_seq", Integer, ForeignKey("graph_documents.seq"), primary_key=True, autoincrement=False),
     Index(None, "document_seq"),
     sqlite_with_rowid=False,
@@ -86,18 +86,18 @@ graph_chunks = Table(
     "graph_chunks",
     metadata,
     Column("seq", Integer, primary_key=True),
-    Column("tenant", String, nullable=False),
-    Column("collection", String, nullable=False),
-    Column("passage_id", String, nullable=False),
-    Column("document_id", String, nullable=False),
-    Column("hash", String, nullable=False),
+    Column("tenant", Bytewise, nullable=False),
+    Column("collection", Bytewise, nullable=False),
+    Column("passage_id", Bytewise, nullable=False),
+    Column("document_id", Bytewise, nullable=False),
+    Column("hash", Bytewise, nullable=False),
     Column("preview", Text, nullable=False),
     Column("position", Integer, nullable=False),
     Column("token_count", Integer, nullable=False),
     Column("has_code", Boolean, nullable=False),
     Column("has_formula", Boolean, nullable=False),
     Column("has_table", Boolean, nullable=False),
-    Column("next_passage_id", String),
+    Column("next_passage_id", Bytewise),
     Index(None, "tenant", "collection", "passage_id", unique=True),
     Index("ix_graph_chunks_by_position", "tenant", "collection", "document_id", "position", "passage_id"),
 )
@@ -105,9 +105,9 @@ graph_chunks = Table(
 passage_concepts = Table(
     "passage_concepts",
     metadata,
-    Column("passage_id", String, primary_key=True),
+    Column("passage_id", Bytewise, primary_key=True),
     Column("concept_seq", Integer, ForeignKey("concepts.seq"), primary_key=True, autoincrement=False),
-    Column("kind", String, primary_key=True),
+    Column("kind", Bytewise, primary_key=True),
     Column("frequency", Integer, nullable=False),
     Column("role", Integer, nullable=False),  # place in `kedge.types.Role`, 0 the strongest
     CheckConstraint("frequency >= 1", name="frequency"),
@@ -125,9 +125,9 @@ heaviest_first = Index(
 triples = Table(
     "triples",
     metadata,
-    Column("passage_id", String, primary_key=True),
+    Column("passage_id", Bytewise, primary_key=True),
     Column("subject_seq", Integer, ForeignKey("concepts.seq"), primary_key=True, autoincrement=False),
-    Column("predicate", String, primary_key=True),
+    Column("predicate", Bytewise, primary_key=True),
     Column("object_seq", Integer, ForeignKey("concepts.seq"), primary_key=True, autoincrement=False),
     Column("confidence", Float, nullable=False),
     Column("comparison", Text, nullable=False),

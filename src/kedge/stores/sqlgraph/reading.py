@@ -139,14 +139,14 @@ def about(connection: Connection, scope: Scope, concept_ids: Sequence[str]) -> l
 
 def search_concepts(connection: Connection, scope: Scope, text: str, limit: int) -> list[Concept]:
     """Best first, then by key."""
-    seqs = fulltext.find_concepts(connection, scope, text, limit)
+    seqs = fulltext.of(connection).find_concepts(connection, scope, text, limit)
     found = load_concepts(connection, true(), concepts.c.seq, seqs)
     return [found[seq] for seq in seqs]
 
 
 def search_chunks(connection: Connection, scope: Scope, text: str, limit: int) -> list[str]:
     """Best first, then by id."""
-    return fulltext.find_chunks(connection, scope, text, limit)
+    return fulltext.of(connection).find_chunks(connection, scope, text, limit)
 
 
 def triples_of(connection: Connection, scope: Scope, concept_ids: Sequence[str]) -> list[Triple]:

@@ -62,7 +62,10 @@ def described(batch: GraphBatch) -> dict[str, Concept]:
     """Every concept the batch names, once; one that is not described is named by its key."""
     found: dict[str, Concept] = {}
     for concept in batch.concepts:
-        clean = replace(concept, aliases=tuple(dict.fromkeys(concept.aliases)), tags=tuple(dict.fromkeys(concept.tags)))
+        clean = concept
+        if len(concept.aliases) > 1 or len(concept.tags) > 1:
+            aliases, tags = dict.fromkeys(concept.aliases), dict.fromkeys(concept.tags)
+            clean = replace(concept, aliases=tuple(aliases), tags=tuple(tags))
         found[concept.key] = merged(found[concept.key], clean) if concept.key in found else clean
     named = [mention.concept_key for mention in batch.mentions]
     named += [key for document in batch.documents for key, _, _ in document.mentions]
@@ -87,7 +90,7 @@ def _write_concepts(connection: Connection, scope: Scope, batch: GraphBatch) -> 
     _add_aliases(connection, [(numbers[concept.key], 0, concept.aliases) for concept in new])
     _add_aliases(connection, [(seq, len(old.aliases), now.aliases[len(old.aliases) :]) for seq, old, now in changed])
     fresh = [(numbers[concept.key], concept) for concept in new]
-    fulltext.index_concepts(connection, fresh + [(seq, after) for seq, _, after in changed])
+    fulltext.of(connection).index_concepts(connection, fresh + [(seq, after) for seq, _, after in changed])
     return numbers
 
 
@@ -231,7 +234,9 @@ def _write_chunks(connection: Connection, scope: Scope, chunks: Sequence[GraphCh
     changing = [name for name in (rows[0] if rows else ()) if name not in identity]
     upsert(connection, graph_chunks, rows, changing, identity)
     numbers = numbered(connection, graph_chunks, graph_chunks.c.passage_id, scope, latest)
-    fulltext.index_chunks(connection, ((seq, latest[passage].preview) for passage, seq in numbers.items()))
+    fulltext.of(connection).index_chunks(
+        connection, ((seq, latest[passage].preview) for passage, seq in numbers.items())
+    )
 
 
 def _chunk_row(scope: Scope, chunk: GraphChunk) -> dict[str, Any]:

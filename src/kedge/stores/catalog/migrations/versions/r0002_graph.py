@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import op
+from sqlalchemy.dialects import postgresql
 
 revision = "0002"
 down_revision: str | None = "0001"
+
+TEXT = sa.String().with_variant(sa.String(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
     op.create_table(
         "concepts",
         sa.Column("seq", sa.Integer(), nullable=False),
-        sa.Column("id", sa.String(), nullable=False),
-        sa.Column("tenant", sa.String(), nullable=False),
-        sa.Column("collection", sa.String(), nullable=False),
-        sa.Column("key", sa.String(), nullable=False),
-        sa.Column("name", sa.String(), nullable=False),
+        sa.Column("id", TEXT, nullable=False),
+        sa.Column("tenant", TEXT, nullable=False),
+        sa.Column("collection", TEXT, nullable=False),
+        sa.Column("key", TEXT, nullable=False),
+        sa.Column("name", TEXT, nullable=False),
         sa.Column("description", sa.Text(), nullable=False),
-        sa.Column("category", sa.String(), nullable=False),
-        sa.Column("difficulty", sa.String(), nullable=False),
+        sa.Column("category", TEXT, nullable=False),
+        sa.Column("difficulty", TEXT, nullable=False),
         sa.Column("tags", sa.JSON(), nullable=False),
         sa.Column("degree", sa.Integer(), server_default="0", nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
@@ -32,18 +35,18 @@ def upgrade() -> None:
     op.create_table(
         "graph_chunks",
         sa.Column("seq", sa.Integer(), nullable=False),
-        sa.Column("tenant", sa.String(), nullable=False),
-        sa.Column("collection", sa.String(), nullable=False),
-        sa.Column("passage_id", sa.String(), nullable=False),
-        sa.Column("document_id", sa.String(), nullable=False),
-        sa.Column("hash", sa.String(), nullable=False),
+        sa.Column("tenant", TEXT, nullable=False),
+        sa.Column("collection", TEXT, nullable=False),
+        sa.Column("passage_id", TEXT, nullable=False),
+        sa.Column("document_id", TEXT, nullable=False),
+        sa.Column("hash", TEXT, nullable=False),
         sa.Column("preview", sa.Text(), nullable=False),
         sa.Column("position", sa.Integer(), nullable=False),
         sa.Column("token_count", sa.Integer(), nullable=False),
         sa.Column("has_code", sa.Boolean(), nullable=False),
         sa.Column("has_formula", sa.Boolean(), nullable=False),
         sa.Column("has_table", sa.Boolean(), nullable=False),
-        sa.Column("next_passage_id", sa.String(), nullable=True),
+        sa.Column("next_passage_id", TEXT, nullable=True),
         sa.PrimaryKeyConstraint("seq", name=op.f("pk_graph_chunks")),
     )
     op.create_index(
@@ -61,15 +64,15 @@ def upgrade() -> None:
     op.create_table(
         "graph_documents",
         sa.Column("seq", sa.Integer(), nullable=False),
-        sa.Column("tenant", sa.String(), nullable=False),
-        sa.Column("collection", sa.String(), nullable=False),
-        sa.Column("document_id", sa.String(), nullable=False),
-        sa.Column("url", sa.String(), nullable=False),
-        sa.Column("title", sa.String(), nullable=False),
-        sa.Column("format", sa.String(), nullable=False),
-        sa.Column("author", sa.String(), nullable=True),
+        sa.Column("tenant", TEXT, nullable=False),
+        sa.Column("collection", TEXT, nullable=False),
+        sa.Column("document_id", TEXT, nullable=False),
+        sa.Column("url", TEXT, nullable=False),
+        sa.Column("title", TEXT, nullable=False),
+        sa.Column("format", TEXT, nullable=False),
+        sa.Column("author", TEXT, nullable=True),
         sa.Column("chunk_count", sa.Integer(), nullable=False),
-        sa.Column("status", sa.String(), nullable=False),
+        sa.Column("status", TEXT, nullable=False),
         sa.Column("ingested_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("seq", name=op.f("pk_graph_documents")),
     )
@@ -89,7 +92,7 @@ def upgrade() -> None:
         "concept_aliases",
         sa.Column("concept_seq", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("position", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("alias", sa.String(), nullable=False),
+        sa.Column("alias", TEXT, nullable=False),
         sa.ForeignKeyConstraint(["concept_seq"], ["concepts.seq"], name=op.f("fk_concept_aliases_concept_seq")),
         sa.PrimaryKeyConstraint("concept_seq", "position", name=op.f("pk_concept_aliases")),
     )
@@ -110,9 +113,9 @@ def upgrade() -> None:
     op.create_index(op.f("ix_graph_mentions_concept_seq"), "graph_mentions", ["concept_seq"], unique=False)
     op.create_table(
         "graph_title_keys",
-        sa.Column("tenant", sa.String(), nullable=False),
-        sa.Column("collection", sa.String(), nullable=False),
-        sa.Column("key", sa.String(), nullable=False),
+        sa.Column("tenant", TEXT, nullable=False),
+        sa.Column("collection", TEXT, nullable=False),
+        sa.Column("key", TEXT, nullable=False),
         sa.Column("document_seq", sa.Integer(), autoincrement=False, nullable=False),
         sa.ForeignKeyConstraint(
             ["document_seq"], ["graph_documents.seq"], name=op.f("fk_graph_title_keys_document_seq")
@@ -123,9 +126,9 @@ def upgrade() -> None:
     op.create_index(op.f("ix_graph_title_keys_document_seq"), "graph_title_keys", ["document_seq"], unique=False)
     op.create_table(
         "passage_concepts",
-        sa.Column("passage_id", sa.String(), nullable=False),
+        sa.Column("passage_id", TEXT, nullable=False),
         sa.Column("concept_seq", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("kind", sa.String(), nullable=False),
+        sa.Column("kind", TEXT, nullable=False),
         sa.Column("frequency", sa.Integer(), nullable=False),
         sa.Column("role", sa.Integer(), nullable=False),
         sa.CheckConstraint("frequency >= 1", name=op.f("ck_passage_concepts_frequency")),
@@ -141,9 +144,9 @@ def upgrade() -> None:
     )
     op.create_table(
         "triples",
-        sa.Column("passage_id", sa.String(), nullable=False),
+        sa.Column("passage_id", TEXT, nullable=False),
         sa.Column("subject_seq", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("predicate", sa.String(), nullable=False),
+        sa.Column("predicate", TEXT, nullable=False),
         sa.Column("object_seq", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("confidence", sa.Float(), nullable=False),
         sa.Column("comparison", sa.Text(), nullable=False),
@@ -159,3 +162,25 @@ def upgrade() -> None:
     if op.get_bind().dialect.name == "sqlite":
         op.execute("CREATE VIRTUAL TABLE concepts_fts USING fts5(name, aliases, description, tokenize='unicode61')")
         op.execute("CREATE VIRTUAL TABLE chunks_fts USING fts5(preview, tokenize='unicode61')")
+    else:
+        _create_term_tables()
+
+
+def _create_term_tables() -> None:
+    """PostgreSQL: the terms of each field, and all of them together under a GIN index."""
+    terms = postgresql.ARRAY(sa.Text())
+    op.create_table(
+        "concepts_fts",
+        sa.Column("seq", sa.Integer(), sa.ForeignKey("concepts.seq", ondelete="CASCADE"), primary_key=True),
+        sa.Column("name", terms, nullable=False),
+        sa.Column("aliases", terms, nullable=False),
+        sa.Column("description", terms, nullable=False),
+        sa.Column("terms", terms, nullable=False),
+    )
+    op.create_table(
+        "chunks_fts",
+        sa.Column("seq", sa.Integer(), sa.ForeignKey("graph_chunks.seq", ondelete="CASCADE"), primary_key=True),
+        sa.Column("terms", terms, nullable=False),
+    )
+    for table in ("concepts_fts", "chunks_fts"):
+        op.create_index(f"ix_{table}_terms", table, ["terms"], postgresql_using="gin")

@@ -1,0 +1,32 @@
+"""The catalog on PostgreSQL keeps the contract of catalogs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+from tests.contract.postgresql import url_of
+
+from kedge.config import Settings
+from kedge.stores.catalog.base import Catalog
+from kedge.stores.catalog.sql import open_catalog
+from kedge.testing.catalog import CatalogContract
+from kedge.testing.catalog_congruence import CatalogCongruence
+
+
+@pytest.mark.store("catalog", "postgresql")
+class TestPostgresqlCatalog(CatalogContract):
+    async def open_store(self, folder: Path) -> Catalog:
+        return open_catalog(url_of(folder), Settings())
+
+
+class PostgresqlLikeMemory(CatalogCongruence):
+    async def open_store(self, folder: Path) -> Catalog:
+        return open_catalog(url_of(folder), Settings())
+
+
+@pytest.mark.req("D-09", "D-10", "D-18")
+@pytest.mark.store("catalog", "postgresql")
+class TestPostgresqlLikeMemory(PostgresqlLikeMemory.TestCase):
+    settings = settings(max_examples=8, stateful_step_count=20, deadline=None)

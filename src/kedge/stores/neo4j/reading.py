@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,32 +20,35 @@ IDS = 10_000
 CANDIDATES = 10_000
 """Hits of the full-text index, by Lucene's own score, that are put in Kedge's order."""
 _KEY = "coalesce(c.long_key, c.key)"
-_ROLES = {role.value: role for role in Role}
+_ROLES = tuple(Role)
+_PLACES = {role.value: place for place, role in enumerate(_ROLES)}
 
+# The driver takes longer to unpack a row than the server to find it. So these answer with one row of lists, name ids
+# that were given by their place among `$ids`, and roles by their place in `Role`.
+_EACH = "UNWIND range(0, size($ids) - 1) AS at"
 _BY_ID = f"""
-UNWIND $ids AS id
-MATCH (c:Concept {{{SCOPE}, id: id}})
-RETURN c.id, {_KEY}, c.name, c.degree
+{_EACH}
+MATCH (c:Concept {{{SCOPE}, id: $ids[at]}})
+RETURN collect(at), collect({_KEY}), collect(c.name), collect(c.degree)
 """
-# One row for each concept, its edges in lists: far less to unpack than a row for each edge.
 _OF_PASSAGES = f"""
-UNWIND $ids AS id
-MATCH (p:Chunk {{{SCOPE}, chunk_id: id}})-[m:{MENTIONS}]->(c:Concept)
-WITH c, collect(id) AS passages, collect(m.frequency) AS weights, collect(m.role) AS roles
-RETURN c.id, {_KEY}, c.name, c.degree, passages, weights, roles
+{_EACH}
+MATCH (p:Chunk {{{SCOPE}, chunk_id: $ids[at]}})-[m:{MENTIONS}]->(c:Concept)
+RETURN collect(at), collect(m.frequency), collect($places[m.role]),
+       collect(c.id), collect({_KEY}), collect(c.name), collect(c.degree)
 """
 _OF_CONCEPTS = f"""
-UNWIND $ids AS id
-MATCH (c:Concept {{{SCOPE}, id: id}}) WHERE c.degree > 0
+{_EACH}
+MATCH (c:Concept {{{SCOPE}, id: $ids[at]}}) WHERE c.degree > 0
 MATCH (c)<-[m:{MENTIONS}]-(p:Chunk)
-RETURN id, collect(p.chunk_id), collect(m.frequency), collect(m.role)
+RETURN collect(at), collect(p.chunk_id), collect(m.frequency), collect($places[m.role])
 """
 _ABOUT = f"""
-UNWIND $ids AS id
-MATCH (t:Title {{{SCOPE}, id: id}})
-MATCH (:Concept {{{SCOPE}, id: id}})
+{_EACH}
+MATCH (t:Title {{{SCOPE}, id: $ids[at]}})
+MATCH (:Concept {{{SCOPE}, id: $ids[at]}})
 MATCH (t)<-[:TITLED]-(:Document)<-[:FROM_DOCUMENT]-(p:Chunk)
-RETURN id, collect(p.chunk_id), collect(p.position)
+RETURN collect(at), collect(p.chunk_id), collect(p.position)
 """
 _TRIPLES = f"""
 UNWIND $ids AS id
@@ -102,47 +106,44 @@ async def concepts_of(
 ) -> tuple[list[ConceptHit], list[GraphEdge]]:
     """Edges by passage in the order asked for, heaviest first; concepts in the order of the edges."""
     place = {passage: number for number, passage in enumerate(dict.fromkeys(passage_ids))}
-    hits: dict[str, ConceptHit] = {}
-    edges: list[GraphEdge] = []
-    for identifier, key, name, degree, *ties in await _each(connection, scope, _OF_PASSAGES, place):
-        hits[identifier] = ConceptHit(identifier, key, name, degree)
-        edges += _edges(identifier, *ties)
+    rows = await _each(connection, scope, _OF_PASSAGES, place)
+    hits = {row[3]: ConceptHit(*row[3:]) for row in rows}
+    edges = _edges((passage, concept, weight, role) for passage, weight, role, concept, *_ in rows)
     edges.sort(key=lambda edge: (place[edge.passage_id], -edge.weight, edge.concept_id))
     return [hits[concept] for concept in dict.fromkeys(edge.concept_id for edge in edges)], edges
 
 
 async def passages_of(connection: Connection, scope: Scope, concept_ids: Sequence[str], limit: int) -> list[GraphEdge]:
     """Heaviest first, then by id."""
-    found: list[GraphEdge] = []
-    for identifier, *ties in await _each(connection, scope, _OF_CONCEPTS, dict.fromkeys(concept_ids)):
-        edges = _edges(identifier, *ties)
-        found += edges if len(edges) <= limit else sorted(edges, key=_heaviest_first)[: max(limit, 0)]
-    return sorted(found, key=_heaviest_first)
+    rows = await _each(connection, scope, _OF_CONCEPTS, dict.fromkeys(concept_ids))
+    edges = _edges((passage, concept, weight, role) for concept, passage, weight, role in rows)
+    edges.sort(key=lambda edge: (-edge.weight, edge.passage_id, edge.concept_id))
+    taken: Counter[str] = Counter()
+    best: list[GraphEdge] = []
+    for edge in edges:
+        taken[edge.concept_id] += 1
+        if taken[edge.concept_id] <= limit:
+            best.append(edge)
+    return best
 
 
-def _edges(concept: str, passages: list[str], weights: list[int], roles: list[str]) -> list[GraphEdge]:
-    """One edge for each passage: the highest weight and the strongest role of those between the two."""
-    if len(set(passages)) == len(passages):
-        ties = zip(passages, weights, roles, strict=True)
-        return [GraphEdge(passage, concept, float(weight), _ROLES[role]) for passage, weight, role in ties]
-    best: dict[str, tuple[int, Role]] = {}
-    for passage, weight, name in zip(passages, weights, roles, strict=True):
-        role = _ROLES[name]
-        heaviest, strongest = best.get(passage, (weight, role))
-        best[passage] = max(weight, heaviest), min(role, strongest, key=lambda item: item.place)
-    return [GraphEdge(passage, concept, float(weight), role) for passage, (weight, role) in best.items()]
-
-
-def _heaviest_first(edge: GraphEdge) -> tuple[float, str, str]:
-    return (-edge.weight, edge.passage_id, edge.concept_id)
+def _edges(rows: Iterable[tuple[str, str, int, int]]) -> list[GraphEdge]:
+    """One edge between a passage and a concept: the highest weight and the strongest role of those there are."""
+    ties: dict[tuple[str, str], tuple[int, int]] = {}
+    for passage, concept, weight, role in rows:
+        pair = (passage, concept)
+        if pair in ties:
+            ties[pair] = max(weight, ties[pair][0]), min(role, ties[pair][1])
+        else:
+            ties[pair] = weight, role
+    return [GraphEdge(*pair, float(weight), _ROLES[role]) for pair, (weight, role) in ties.items()]
 
 
 async def about(connection: Connection, scope: Scope, concept_ids: Sequence[str]) -> list[GraphEdge]:
     """By position in the document, then by id."""
-    found: list[tuple[int, str, str]] = []
-    for identifier, passages, positions in await _each(connection, scope, _ABOUT, dict.fromkeys(concept_ids)):
-        found += [(at, passage, identifier) for at, passage in zip(positions, passages, strict=True)]
-    return [GraphEdge(passage, concept, 1.0, Role.TITLE) for _, passage, concept in sorted(found)]
+    rows = await _each(connection, scope, _ABOUT, dict.fromkeys(concept_ids))
+    found = sorted((position, passage, concept) for concept, passage, position in rows)
+    return [GraphEdge(passage, concept, 1.0, Role.TITLE) for _, passage, concept in found]
 
 
 async def search_concepts(connection: Connection, scope: Scope, text: str, limit: int) -> list[Concept]:
@@ -168,7 +169,11 @@ async def _find(connection: Connection, scope: Scope, kind: _Words, text: str, l
 
 async def triples_of(connection: Connection, scope: Scope, concept_ids: Sequence[str]) -> list[Triple]:
     """By confidence, then by their fields."""
-    rows = await _each(connection, scope, _TRIPLES, dict.fromkeys(concept_ids))
+    rows = [
+        row
+        for ids in batches(dict.fromkeys(concept_ids), IDS)
+        for row in await connection.read(scope, _TRIPLES, ids=ids)
+    ]
     found = {Triple(subject, Predicate(predicate), *rest) for subject, predicate, *rest in rows}
     return sorted(found, key=lambda t: (-t.confidence, t.subject, t.predicate, t.object, t.passage_id))
 
@@ -178,9 +183,10 @@ async def passage_ids(connection: Connection, scope: Scope, after: str, limit: i
     return [row[0] for row in await connection.read(scope, _IDS, after=after, limit=limit)]
 
 
-async def _each(connection: Connection, scope: Scope, statement: str, ids: Iterable[str]) -> list[list[Any]]:
-    """Rows of the statement over `$ids`, many at a time."""
-    rows: list[list[Any]] = []
+async def _each(connection: Connection, scope: Scope, statement: str, ids: Iterable[str]) -> list[tuple[Any, ...]]:
+    """What a statement that starts with `_EACH` found: tuples of the id in question and the other values."""
+    found: list[tuple[Any, ...]] = []
     for some in batches(ids, IDS):
-        rows += await connection.read(scope, statement, ids=some)
-    return rows
+        ((places, *columns),) = await connection.read(scope, statement, ids=some, places=_PLACES)
+        found += zip([some[place] for place in places], *columns, strict=True)
+    return found

@@ -67,21 +67,19 @@ async def remove(transaction: Transaction, passage_ids: Sequence[str], document_
 
 
 # The last condition lets the index over all three answer.
-_DROP = {
-    label: f"MATCH (n:{label}) WHERE {_WITHIN.format('n')} AND n.{last} IS NOT NULL "
+_DROP = tuple(
+    f"MATCH (n:{label}) WHERE {_WITHIN.format('n')} AND n.{last} IS NOT NULL "
     "WITH n LIMIT $limit DETACH DELETE n RETURN count(*)"
     for label, last in (("Chunk", "chunk_id"), ("Document", "document_id"), ("Title", "id"), ("Concept", "key"))
-}
-LABELS = tuple(_DROP)
-"""Labels of the nodes of a scope, in the order in which they are dropped."""
+)
+_DROP_COLLECTION = f"MATCH (n:Collection {{{SCOPE}}}) DELETE n"
 
 
-async def drop_some(transaction: Transaction, label: str) -> bool:
-    """Remove some of the scope's nodes with this label; True while there may be more."""
-    ((count,),) = await transaction.run(_DROP[label], limit=NODES)
-    return bool(count == NODES)
-
-
-async def drop_collection(transaction: Transaction) -> None:
-    """Remove the node that writers of the scope wait for, when all else is gone."""
-    await transaction.run("MATCH (n:Collection {tenant: $tenant, collection: $collection}) DELETE n")
+async def drop_some(transaction: Transaction) -> bool:
+    """Remove as much of the scope as fits in one transaction; False when nothing is left."""
+    for statement in _DROP:
+        ((count,),) = await transaction.run(statement, limit=NODES)
+        if count == NODES:
+            return True
+    await transaction.run(_DROP_COLLECTION)
+    return False

@@ -62,7 +62,7 @@ _SCOPE = ("tenant", "collection")
 RULES = (
     Rule("concept_name_unique", "unique", "Concept", (*_SCOPE, "key")),
     Rule("concept_id_unique", "unique", "Concept", ("id",)),
-    Rule("title_id_unique", "unique", "Title", ("id",)),
+    Rule("title_id_unique", "unique", "Title", (*_SCOPE, "id")),
     Rule("document_url_unique", "unique", "Document", (*_SCOPE, "url")),
     Rule("document_id_unique", "unique", "Document", (*_SCOPE, "document_id")),
     Rule("chunk_id_unique", "unique", "Chunk", (*_SCOPE, "chunk_id")),

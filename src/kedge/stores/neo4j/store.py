@@ -59,10 +59,8 @@ class Neo4jGraph:
 
     async def drop(self, scope: Scope) -> None:
         """In several transactions, so that a scope of any size fits in the server's memory."""
-        for label in removing.LABELS:
-            while await self._connection.write(scope, removing.drop_some, label):
-                pass
-        await self._connection.write(scope, removing.drop_collection)
+        while await self._connection.write(scope, removing.drop_some):
+            pass
 
     async def close(self) -> None:
         await self._connection.close()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import lru_cache
 
 from kedge.ingest.triples import find_triples
 from kedge.text.concepts import Discussed, candidate_keys, concept_key, discussed, title_aliases
@@ -29,6 +30,8 @@ Known = Callable[[Collection[str]], set[str]]
 """Answers which of these keys are titles in the collection."""
 
 PREVIEW_CHARS = 200
+FIRST_SENTENCE_CHARS = 1200
+"""Of a passage, that are looked at for its first sentence."""
 MAX_HEADING_WORDS = 6
 MAX_DOCUMENT_MENTIONS = 64
 """MENTIONS edges kept per document, the most frequent first; passages keep all of theirs."""
@@ -50,7 +53,7 @@ def extract(documents: Mapping[str, Document], passages: Sequence[Passage], know
             names.setdefault(key, item.mention.surface)
     described = _described(documents, passages)
     for document in documents.values():
-        for key in title_aliases(document.title):
+        for key in aliases(document.title):
             names.setdefault(key, document.title)
     return GraphBatch(
         documents=tuple(_document(document, per_document[document.id]) for document in documents.values()),
@@ -59,6 +62,12 @@ def extract(documents: Mapping[str, Document], passages: Sequence[Passage], know
         mentions=tuple(edges),
         triples=tuple(triples),
     )
+
+
+@lru_cache(maxsize=4096)
+def aliases(title: str) -> tuple[str, ...]:
+    """`title_aliases`, remembered: a title is looked at by several steps of an ingest."""
+    return tuple(title_aliases(title))
 
 
 def link_titles(passages: Sequence[Passage], known: Known, new: Known) -> list[PassageConcept]:
@@ -104,7 +113,7 @@ def _document(document: Document, counts: Counter[str]) -> GraphDocument:
         format=document.format,
         author=document.author,
         chunk_count=document.chunk_count,
-        title_keys=tuple(title_aliases(document.title)),
+        title_keys=aliases(document.title),
         mentions=tuple((key, count, count / most) for key, count in counts.most_common(MAX_DOCUMENT_MENTIONS)),
     )
 
@@ -138,7 +147,7 @@ def _described(documents: Mapping[str, Document], passages: Sequence[Passage]) -
         tags = document.metadata.get("tags")
         category = document.metadata.get("category")
         difficulty = document.metadata.get("difficulty")
-        for key in title_aliases(document.title)[:1]:
+        for key in aliases(document.title)[:1]:
             described[key] = Concept(
                 key=key,
                 name=document.title,
@@ -151,7 +160,7 @@ def _described(documents: Mapping[str, Document], passages: Sequence[Passage]) -
 
 
 def _first_sentence(text: str) -> str:
-    for start, end in sentences(text):
+    for start, end in sentences(text[:FIRST_SENTENCE_CHARS]):
         sentence = text[start:end].strip()
         if sentence and not sentence.startswith(("#", "```", "---", "|", "<")):
             return " ".join(sentence.split())[:400]

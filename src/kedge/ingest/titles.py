@@ -6,11 +6,10 @@ import asyncio
 from collections.abc import Collection as Keys
 from collections.abc import Mapping
 
-from kedge.ingest.extract import link_titles
+from kedge.ingest.extract import aliases, link_titles
 from kedge.ingest.parts import Target
 from kedge.stores.base import CanKeywordSearch
 from kedge.stores.opened import Stores
-from kedge.text.concepts import title_aliases
 from kedge.types import GraphBatch, Passage, Scope
 
 PAGE = 1000
@@ -47,13 +46,13 @@ class TitleIndex:
             for document in page:
                 if document.live_version is not None:
                     index._older_passages = True
-                    target.update((key, document.title) for key in title_aliases(document.title))
+                    target.update((key, document.title) for key in aliases(document.title))
         return index
 
     def add(self, title: str) -> None:
         """A document with this title is being taken in."""
         target = self._late if self._extracting else self._early
-        for key in title_aliases(title):
+        for key in aliases(title):
             if key not in self._old and key not in self._early:
                 target[key] = title
 

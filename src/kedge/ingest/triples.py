@@ -78,38 +78,39 @@ _USE_CASE = re.compile(r"\b(?:when|if|for|in case)\b[^.;]{5,160}", re.IGNORECASE
 def find_triples(passage: Passage, found: Sequence[Mention]) -> list[Triple]:
     """Relations that one sentence states between two neighbouring concepts of it."""
     ordered = sorted(_outermost(found), key=lambda mention: mention.start)
-    spans = sentences(passage.text) if len(ordered) > 1 else []
+    spans: list[tuple[int, int]] = []
     triples: dict[tuple[str, Predicate, str], Triple] = {}
     for left, right in pairwise(ordered):
         if left.key == right.key or not 0 < right.start - left.end <= MAX_GAP:
             continue
-        sentence = next((span for span in spans if span[0] <= left.start and right.end <= span[1]), None)
-        if sentence is None:
+        pattern = _stated(passage.text[left.end : right.start])
+        if pattern is None:
             continue
-        triple = _match(passage, left, right, passage.text[slice(*sentence)])
-        if triple is not None:
+        spans = spans or sentences(passage.text)  # rarely needed, and costly
+        sentence = next((span for span in spans if span[0] <= left.start and right.end <= span[1]), None)
+        if sentence is not None:
+            triple = _triple(passage, pattern, left, right, passage.text[slice(*sentence)])
             triples.setdefault((triple.subject, triple.predicate, triple.object), triple)
     return list(triples.values())
 
 
-def _match(passage: Passage, left: Mention, right: Mention, sentence: str) -> Triple | None:
-    between = passage.text[left.end : right.start]
-    for pattern in _PATTERNS:
-        if pattern.between.fullmatch(between) is None:
-            continue
-        subject, target = (right, left) if pattern.swap else (left, right)
-        compares = pattern.predicate is Predicate.COMPARED_TO
-        use_case = _USE_CASE.search(sentence) if compares else None
-        return Triple(
-            subject=subject.key,
-            predicate=pattern.predicate,
-            object=target.key,
-            confidence=pattern.confidence,
-            passage_id=passage.id,
-            comparison=" ".join(sentence.split()) if compares else "",
-            use_case=" ".join(use_case.group().split()) if use_case else "",
-        )
-    return None
+def _stated(between: str) -> _Pattern | None:
+    return next((pattern for pattern in _PATTERNS if pattern.between.fullmatch(between)), None)
+
+
+def _triple(passage: Passage, pattern: _Pattern, left: Mention, right: Mention, sentence: str) -> Triple:
+    subject, target = (right, left) if pattern.swap else (left, right)
+    compares = pattern.predicate is Predicate.COMPARED_TO
+    use_case = _USE_CASE.search(sentence) if compares else None
+    return Triple(
+        subject=subject.key,
+        predicate=pattern.predicate,
+        object=target.key,
+        confidence=pattern.confidence,
+        passage_id=passage.id,
+        comparison=" ".join(sentence.split()) if compares else "",
+        use_case=" ".join(use_case.group().split()) if use_case else "",
+    )
 
 
 def _outermost(found: Sequence[Mention]) -> list[Mention]:

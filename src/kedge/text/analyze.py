@@ -36,6 +36,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+_APOSTROPHE = re.compile("['’]")
 _STOP = frozenset(
     "a an and are as at be been but by did do does for from had has have he her his how if in into is it its of on or "
     "she such that the their then there these they this to was were what when where which who whom whose why will with "
@@ -61,7 +62,9 @@ def words(text: str) -> list[str]:
     for match in _TOKEN.finditer(fold(text)):
         token = match.group()
         kind = match.lastgroup
-        if kind == "cjk":
+        if kind == "word":
+            found.append(token if token.isalnum() else _without_apostrophe(token))
+        elif kind == "cjk":
             found.extend(token[i : i + 2] for i in range(max(1, len(token) - 1)))
         elif kind == "order":
             found.append(token.replace(" ", ""))
@@ -69,11 +72,13 @@ def words(text: str) -> list[str]:
             found.append(token.replace(",", ""))
         elif kind == "initials":
             found.append(token.replace(".", ""))
-        elif kind == "word":
-            found.append(re.split("['’]", token)[0] if token[-2:] in ("'s", "’s") else re.sub("['’]", "", token))
         else:
             found.append(token)
     return found
+
+
+def _without_apostrophe(word: str) -> str:
+    return _APOSTROPHE.split(word)[0] if word[-2:] in ("'s", "’s") else _APOSTROPHE.sub("", word)
 
 
 def terms(text: str, language: str | None = None) -> list[str]:

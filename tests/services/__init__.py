@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2] / ".services"
-NAMES: tuple[str, ...] = ("postgresql",)
+NAMES: tuple[str, ...] = ("milvus", "postgresql",)
 
 
 class Unavailable(Exception):

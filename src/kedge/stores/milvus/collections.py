@@ -1,0 +1,81 @@
+"""The collections of a Milvus database: made, found, kept in the server's memory, dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from pymilvus import MilvusClient
+
+from kedge.errors import DimensionMismatchError, NotFoundError
+from kedge.stores.base import IndexSpec
+from kedge.stores.milvus.address import Address
+from kedge.stores.milvus.names import collection_name
+from kedge.stores.milvus.schema import Shape, has_sparse_vectors, index_of, schema_of, shape_of
+from kedge.stores.milvus.server import NotLoadedError, Server
+
+
+class Collections:
+    """One collection for each index; what they look like is asked once."""
+
+    def __init__(self, server: Server, address: Address) -> None:
+        self._server = server
+        self._address = address
+        self._shapes: dict[str, Shape] = {}
+
+    async def create(self, spec: IndexSpec) -> None:
+        """Make it if it is not there; else check its dimension."""
+        name = collection_name(spec.name)
+        if not await self._server.ask(MilvusClient.has_collection, name):
+            await self.make(name, spec)
+        shape = self._shapes[spec.name] = await self._described(name)
+        if shape.dimension != spec.dimension:
+            raise DimensionMismatchError(found=spec.dimension, expected=shape.dimension, collection=spec.name)
+        await self._make_ready(name, shape)
+
+    async def make(self, name: str, spec: IndexSpec) -> None:
+        """A new collection, not yet indexed."""
+        sparse = has_sparse_vectors(str(await self._server.ask(MilvusClient.get_server_version)))
+        schema = schema_of(spec, self._address.text, sparse=sparse)
+        await self._server.ask(MilvusClient.create_collection, name, schema=schema, consistency_level="Strong")
+
+    async def drop(self, index: str) -> None:
+        """Remove it; unknown ones are ignored."""
+        self._shapes.pop(index, None)
+        await self._server.ask(MilvusClient.drop_collection, collection_name(index))
+
+    async def shape(self, index: str) -> Shape:
+        """What the collection looks like; NotFoundError when there is none."""
+        shape = self._shapes.get(index)
+        if shape is None:
+            name = collection_name(index)
+            if not await self._server.ask(MilvusClient.has_collection, name):
+                raise NotFoundError(f"There is no vector index {index!r}.", hint="Create it first.")
+            shape = await self._described(name)
+            await self._make_ready(name, shape)
+            self._shapes[index] = shape
+        return shape
+
+    async def ask(self, index: str, method: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        """Call a method of `MilvusClient` on the collection; one that dropped out of memory is loaded again."""
+        name = collection_name(index)
+        try:
+            with suppress(NotLoadedError):
+                return await self._server.ask(method, name, *arguments, **options)
+            await self._server.ask(MilvusClient.load_collection, name)
+            return await self._server.ask(method, name, *arguments, **options)
+        except NotFoundError:
+            self._shapes.pop(index, None)
+            raise
+
+    async def _make_ready(self, name: str, shape: Shape) -> None:
+        """Indexed and in the server's memory; also after a kill between the steps, and after a restart."""
+        indexed = await self._server.ask(MilvusClient.list_indexes, name)
+        if len(indexed) < 1 + shape.sparse:
+            wanted = index_of(self._address.index, sparse=shape.sparse)
+            await self._server.ask(MilvusClient.create_index, name, wanted, sync=False)
+        await self._server.ask(MilvusClient.load_collection, name)
+
+    async def _described(self, name: str) -> Shape:
+        return shape_of(await self._server.ask(MilvusClient.describe_collection, name))

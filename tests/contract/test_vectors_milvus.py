@@ -1,0 +1,132 @@
+"""Milvus against the vector store contract, on the real server (`make services`)."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import queue
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pymilvus import MilvusClient
+from tests.services import need
+
+from kedge.stores.base import IndexSpec, VectorStore
+from kedge.stores.milvus import MilvusVectors
+from kedge.stores.milvus.address import read_address
+from kedge.stores.milvus.names import collection_name
+from kedge.testing import strategies as made
+from kedge.testing.vectors import (
+    DurableVectorStoreContract,
+    assert_filter,
+    filters_on,
+    on_store,
+    spec,
+    write_every_value,
+)
+
+DATABASE = "kedge_test"
+SPARE = "spare"
+AT_ONCE = 4
+
+
+class Spares:
+    """Empty indexes like the suite's, made ahead by the store itself: loading one takes the server two seconds."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._ready: queue.Queue[str] = queue.Queue(2 * AT_ONCE)
+        self._numbers = itertools.count()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._fill()))
+        self._thread.start()
+
+    def take(self) -> str:
+        return self._ready.get(timeout=60)
+
+    def close(self) -> None:
+        self._over.set()
+        while self._thread.is_alive():
+            self._thread.join(0.05)
+            while not self._ready.empty():
+                self._ready.get_nowait()
+
+    async def _fill(self) -> None:
+        store = MilvusVectors(read_address(self._url))
+        while not self._over.is_set():
+            names = [f"{SPARE}{next(self._numbers)}" for _ in range(AT_ONCE)]
+            await asyncio.gather(*(store.create(spec(name)) for name in names))
+            for name in names:
+                await asyncio.to_thread(self._ready.put, name)
+        await store.close()
+
+
+class Prepared(MilvusVectors):
+    """The store, but a new index of the suite's kind is a spare one under a new name."""
+
+    def __init__(self, url: str, spares: Spares) -> None:
+        super().__init__(read_address(url))
+        self._spares = spares
+        self._make = self.collections.make
+        self.collections.make = self._rename  # type: ignore[method-assign]
+
+    async def _rename(self, name: str, wanted: IndexSpec) -> None:
+        if wanted != spec(wanted.name):
+            await self._make(name, wanted)
+            return
+        spare = await asyncio.to_thread(self._spares.take)
+        await self._server.ask(MilvusClient.rename_collection, collection_name(spare), name)
+
+
+def empty(url: str, prefix: str = "") -> None:
+    client = MilvusClient(read_address(url).uri, db_name=DATABASE)
+    for name in client.list_collections():
+        if not name.startswith(SPARE) or prefix:
+            client.drop_collection(name)
+    client.close()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """URL of a database of our own on the server, empty before and after."""
+    url = need("milvus")
+    admin = MilvusClient(read_address(url).uri)
+    if DATABASE not in admin.list_databases():
+        admin.create_database(DATABASE)
+    url = f"{url}/{DATABASE}"
+    empty(url, SPARE)
+    yield url
+    empty(url, SPARE)
+    admin.drop_database(DATABASE)
+    admin.close()
+
+
+@pytest.fixture(scope="module")
+def spares(server: str) -> Iterator[Spares]:
+    made = Spares(server)
+    yield made
+    made.close()
+
+
+@pytest.mark.store("vectors", "milvus")
+class TestMilvusVectors(DurableVectorStoreContract):
+    examples = 5
+
+    @pytest.fixture
+    def folder(self, server: str, spares: Spares) -> Iterator[Path]:
+        self.url, self.spares = server, spares
+        yield Path()
+        empty(server)
+
+    async def open_store(self, folder: Path) -> VectorStore:
+        return Prepared(self.url, self.spares)
+
+    @pytest.mark.req("C-07")
+    @on_store
+    async def test_every_value_is_told_from_every_other(self, store: VectorStore) -> None:
+        """As in the suite, but the questions wait for the server's clock together."""
+        await write_every_value(store)
+        for field in made.FIELDS:
+            await asyncio.gather(*(assert_filter(store, field, where) for where in filters_on(field)))

@@ -36,6 +36,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+_PLAIN = re.compile("[a-z]+(?: [a-z]+)*")
 _APOSTROPHE = re.compile("['’]")
 _STOP = frozenset(
     "a an and are as at be been but by did do does for from had has have he her his how if in into is it its of on or "
@@ -58,8 +59,11 @@ def fold(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """Unstemmed terms in order: words, numbers, `c++`, `o(n)`, and character bigrams of Chinese, Japanese, Korean."""
+    folded = fold(text)
+    if _PLAIN.fullmatch(folded):
+        return folded.split()  # most names
     found: list[str] = []
-    for match in _TOKEN.finditer(fold(text)):
+    for match in _TOKEN.finditer(folded):
         token = match.group()
         kind = match.lastgroup
         if kind == "word":

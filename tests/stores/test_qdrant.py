@@ -11,16 +11,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from qdrant_client import grpc, models
+from qdrant_client.conversions.conversion import GrpcToRest, RestToGrpc
 from tests.stores.qdrant_rest import Fault, QdrantRest
 
 from kedge import registry
 from kedge.config import Settings
 from kedge.errors import ConfigError, DimensionMismatchError, DiskFullError, HomeBusyError, NotFoundError, StoreError
 from kedge.stores.base import CanKeywordSearch, CanReadPoints, CanWeighTerms, IndexSpec, VectorStore
-from kedge.stores.filters import And, Eq, In, Range
+from kedge.stores.filters import And, Eq, Filter, In, Range
 from kedge.stores.qdrant import QdrantVectors, open_vectors
 from kedge.stores.qdrant.address import Address
 from kedge.stores.qdrant.collection import collection_name
+from kedge.stores.qdrant.encode import filter_of
+from kedge.testing import strategies as made
 from kedge.testing.vectors import INDEX, id_of, ids_of, point, spec, vector
 
 COURSE = {
@@ -355,3 +361,20 @@ def test_a_range_without_a_number_finds_nothing() -> None:
             assert await store.count(INDEX, "t", where) == 0
 
     run("qdrant+memory:", body)
+
+
+@settings(max_examples=60, deadline=None, database=None)
+@given(made.filters, st.sampled_from(made.TENANTS))
+def test_filters_survive_the_way_into_grpc_and_back(where: Filter, tenant: str) -> None:
+    asked = filter_of(tenant, where)
+    sent = RestToGrpc.convert_filter(asked).SerializeToString()
+    assert GrpcToRest.convert_filter(grpc.Filter.FromString(sent)) == _lists(asked)
+
+
+def _lists(asked: models.Filter) -> models.Filter:
+    """As the way back spells it: every group is a list."""
+
+    def group(parts: Any) -> Any:
+        return [_lists(part) if isinstance(part, models.Filter) else part for part in parts or ()]
+
+    return models.Filter(must=group(asked.must), should=group(asked.should), must_not=group(asked.must_not))

@@ -27,7 +27,8 @@ MOST = 1000
 """pgvector's upper limit of `hnsw.ef_search`."""
 _STEPS = 10.0**COSINE_DIGITS
 _EXACT = SQL(
-    "SELECT id::text, score / %(steps)s FROM (SELECT id, round(-(vector <#> %(vector)s::vector) * %(steps)s) AS score"
+    "SELECT id::text AS point, score / %(steps)s FROM"
+    " (SELECT id, round(-(vector <#> %(vector)s::vector) * %(steps)s) AS score"
     " FROM {points} WHERE tenant = %(tenant)s AND {where}) AS found ORDER BY score DESC, id LIMIT %(limit)s"
 )
 _NEAR = SQL(
@@ -35,7 +36,7 @@ _NEAR = SQL(
     " WHERE tenant = %(tenant)s AND {where} ORDER BY {distance} LIMIT %(fetch)s) AS near ORDER BY score DESC"
 )
 _ENOUGH = SQL(
-    "SELECT count(*) FROM (SELECT 1 FROM {points} WHERE tenant = %(tenant)s AND {where} LIMIT %(many)s) AS some"
+    "SELECT count(*) FROM (SELECT 1 FROM {points} WHERE tenant = %(tenant)s AND {where} LIMIT %(many)s) AS enough"
 )
 _TUNE = SQL(
     "SELECT set_config('hnsw.ef_search', %(ef)s, true), set_config('hnsw.iterative_scan', 'relaxed_order', true)"

@@ -51,15 +51,14 @@ class Optimizer:
                 connection.cancel()
 
     def _improve(self, connection: Connection, index: Index) -> bool:
-        driver: Any = connection.connection.driver_connection
-        self._running[index.name] = driver
+        self._running[index.name] = connection.connection.driver_connection
+        connection.detach()  # tuned for this work alone, so the session does not go back to the pool
         try:
             execute(connection, _SESSION, {"memory": _MEMORY})
             hnsw = index.hnsw or self._build(connection, index)
             execute(connection, SQL("VACUUM (ANALYZE) {}, {}").format(index.points, index.postings))
         finally:
             del self._running[index.name]
-            connection.invalidate()  # the session was tuned for this work alone
         return hnsw
 
     def _build(self, connection: Connection, index: Index) -> bool:

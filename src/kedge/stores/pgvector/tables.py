@@ -168,7 +168,7 @@ def _safe(name: str) -> str:
     """What can be read of the name, and a hash that makes it the only one.
 
     >>> _safe("Über die Bäume/2")
-    'ber_die_b_ume_2_eb2eae3b77'
+    'ber_die_b_ume_2_6f1866b86c'
     """
     readable = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:28]
     return f"{readable}_{hashlib.sha256(name.encode()).hexdigest()[:10]}"

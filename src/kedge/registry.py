@@ -27,13 +27,20 @@ class Entry:
 VECTORS: Mapping[str, Entry] = {
     "memory": Entry("kedge.stores.memory:open_vectors"),
     "edge": Entry("kedge.stores.edge:open_vectors"),
+    "iris": Entry("kedge.stores.iris:open_vectors", extra="iris"),
+    "milvus": Entry("kedge.stores.milvus:open_vectors", extra="milvus"),
+    "postgresql": Entry("kedge.stores.pgvector:open_vectors", extra="postgresql"),
+    "qdrant": Entry("kedge.stores.qdrant:open_vectors", extra="qdrant"),
 }
 CATALOGS: Mapping[str, Entry] = {
     "memory": Entry("kedge.stores.memory:open_catalog"),
+    "postgresql": Entry("kedge.stores.catalog.sql:open_catalog", extra="postgresql"),
     "sqlite": Entry("kedge.stores.catalog.sql:open_catalog"),
 }
 GRAPHS: Mapping[str, Entry] = {
     "memory": Entry("kedge.stores.memory:open_graph"),
+    "neo4j": Entry("kedge.stores.neo4j:open_graph", extra="neo4j"),
+    "postgresql": Entry("kedge.stores.sqlgraph:open_graph", extra="postgresql"),
     "sqlite": Entry("kedge.stores.sqlgraph:open_graph"),
 }
 EMBEDDERS: Mapping[str, Entry] = {

@@ -289,13 +289,16 @@ def _count(index: Index, tenant: str, where: Filter | None) -> int:
 
 
 def _stored(index: Index, tenant: str, ids: Sequence[str]) -> dict[str, StoredPoint]:
-    wanted = [inner_id(id, tenant) for id in ids if is_id(id)]
+    wanted = {inner_id(id, tenant): id for id in ids if is_id(id)}
     with index.reading() as shard:
-        records = shard.retrieve(wanted, with_payload=False, with_vector=True) if wanted else []
-    return {
-        outer_id(record.id, tenant): StoredPoint(np.array(record.vector[DENSE], dtype=np.float32), _weights(record))
-        for record in records
-    }
+        records = shard.retrieve(list(wanted), with_payload=False, with_vector=True) if wanted else []
+    return {wanted[record.id]: _stored_point(record.vector) for record in records}
+
+
+def _stored_point(vectors: Mapping[str, Any]) -> StoredPoint:
+    """From a record's `vector`, which is converted anew whenever it is read, and slowest if many are held at once."""
+    dense = vectors[DENSE]
+    return StoredPoint(np.fromiter(dense, np.float32, len(dense)), _weights(vectors))
 
 
 def _idf(index: Index, term_ids: Sequence[int]) -> list[float]:
@@ -307,12 +310,13 @@ def _idf(index: Index, term_ids: Sequence[int]) -> list[float]:
     with index.reading() as shard:
         answers = shard.query_batch(engine.QueryBatchRequest(requests)) if requests else []
     return [
-        hits[0].score / _weights(hits[0])[term] if hits else 0.0 for term, hits in zip(term_ids, answers, strict=True)
+        hits[0].score / _weights(hits[0].vector)[term] if hits else 0.0
+        for term, hits in zip(term_ids, answers, strict=True)
     ]
 
 
-def _weights(record: Any) -> dict[int, float]:
-    sparse = record.vector.get(TERMS)
+def _weights(vectors: Mapping[str, Any]) -> dict[int, float]:
+    sparse = vectors.get(TERMS)
     return {} if sparse is None else dict(zip(sparse.indices, sparse.values, strict=True))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, bindparam, or_, select, true
+from sqlalchemy import Connection, Select, bindparam, or_, select, true
 
 from kedge.stores.base import ConceptHit, GraphEdge
 from kedge.stores.catalog.database import batches
@@ -39,11 +39,34 @@ _HEAVIEST = (
 )
 
 
+_KNOWN = select(concepts.c.seq, concepts.c.tenant, concepts.c.collection, *_HIT)
+_BY_SEQ = _KNOWN.where(concepts.c.seq.in_(bindparam("some", expanding=True)))
+_BY_ID = _KNOWN.where(concepts.c.id.in_(bindparam("some", expanding=True)))
+_BY_KEY = select(*_HIT).where(
+    concepts.c.tenant == bindparam("tenant"),
+    concepts.c.collection == bindparam("collection"),
+    concepts.c.key.in_(bindparam("keys", expanding=True)),
+)
+_TITLED = (
+    select(graph_chunks.c.position, graph_chunks.c.passage_id, graph_title_keys.c.key)
+    .select_from(graph_title_keys)
+    .join(graph_documents, graph_documents.c.seq == graph_title_keys.c.document_seq)
+    .join(graph_chunks, graph_chunks.c.document_id == graph_documents.c.document_id)
+    .where(
+        graph_title_keys.c.tenant == bindparam("tenant"),
+        graph_title_keys.c.collection == bindparam("collection"),
+        graph_title_keys.c.key.in_(bindparam("keys", expanding=True)),
+        graph_chunks.c.tenant == bindparam("tenant"),
+        graph_chunks.c.collection == bindparam("collection"),
+    )
+)
+
+
 def concepts_by_key(connection: Connection, scope: Scope, keys: Sequence[str]) -> list[ConceptHit]:
     """In the order of the keys."""
     found: dict[str, ConceptHit] = {}
     for some in batches(dict.fromkeys(keys)):
-        rows = connection.execute(select(*_HIT).where(within(concepts, scope), concepts.c.key.in_(some)))
+        rows = connection.execute(_BY_KEY, {"keys": some, **_place(scope)})
         found.update((row.key, ConceptHit(*row)) for row in rows)
     return [found[key] for key in dict.fromkeys(keys) if key in found]
 
@@ -57,24 +80,27 @@ def concepts_of(
     for ids in batches(place):
         for seq, passage, frequency, role in connection.execute(_OF_PASSAGES, {"ids": ids}):
             ties[passage, seq] = _stronger(ties.get((passage, seq)), frequency, role)
-    hits = _known(connection, scope, concepts.c.seq, {seq for _, seq in ties})
+    hits = _known(connection, scope, _BY_SEQ, {seq for _, seq in ties})
     edges = [_edge(passage, hits[seq].id, tie) for (passage, seq), tie in ties.items() if seq in hits]
     edges.sort(key=lambda edge: (place[edge.passage_id], -edge.weight, edge.concept_id))
     by_id = {hit.id: hit for hit in hits.values()}
     return [by_id[concept] for concept in dict.fromkeys(edge.concept_id for edge in edges)], edges
 
 
+def _place(scope: Scope) -> dict[str, str]:
+    return {"tenant": scope.tenant, "collection": scope.collection}
+
+
 def _known(
-    connection: Connection, scope: Scope, column: ColumnElement[Any], values: Iterable[object]
+    connection: Connection, scope: Scope, statement: Select[Any], values: Iterable[object]
 ) -> dict[int, ConceptHit]:
-    """Concepts of the scope by number, whose `column` (id or number) has one of the values.
+    """Concepts of the scope by number, that the statement finds by some of the values.
 
     The scope is compared here: as a condition it would tempt the planner to walk the index over all of the scope.
     """
     found: dict[int, ConceptHit] = {}
-    columns = (concepts.c.seq, concepts.c.tenant, concepts.c.collection, *_HIT)
     for some in batches(values):
-        for seq, tenant, collection, *hit in connection.execute(select(*columns).where(column.in_(some))):
+        for seq, tenant, collection, *hit in connection.execute(statement, {"some": some}):
             if (tenant, collection) == (scope.tenant, scope.collection):
                 found[seq] = ConceptHit(*hit)
     return found
@@ -82,7 +108,7 @@ def _known(
 
 def passages_of(connection: Connection, scope: Scope, concept_ids: Sequence[str], limit: int) -> list[GraphEdge]:
     """All edges of small concepts at once; of each concept with more than `limit`, the heaviest from the index."""
-    known = _known(connection, scope, concepts.c.id, dict.fromkeys(concept_ids))
+    known = _known(connection, scope, _BY_ID, dict.fromkeys(concept_ids))
     small = [seq for seq, hit in known.items() if hit.degree <= limit]
     rows: list[Any] = []
     for seqs in batches(small):
@@ -122,18 +148,12 @@ def _edge(passage: str, concept: str, tie: _Tie) -> GraphEdge:
 
 def about(connection: Connection, scope: Scope, concept_ids: Sequence[str]) -> list[GraphEdge]:
     """By position in the document, then by id."""
-    known = _known(connection, scope, concepts.c.id, dict.fromkeys(concept_ids))
+    known = _known(connection, scope, _BY_ID, dict.fromkeys(concept_ids))
     identifiers = {hit.key: hit.id for hit in known.values()}
     found: list[tuple[int, str, str]] = []
     for keys in batches(identifiers):
-        statement = (
-            select(graph_chunks.c.position, graph_chunks.c.passage_id, graph_title_keys.c.key)
-            .select_from(graph_title_keys)
-            .join(graph_documents, graph_documents.c.seq == graph_title_keys.c.document_seq)
-            .join(graph_chunks, graph_chunks.c.document_id == graph_documents.c.document_id)
-            .where(within(graph_title_keys, scope), graph_title_keys.c.key.in_(keys), within(graph_chunks, scope))
-        )
-        found += [(row[0], row[1], identifiers[row[2]]) for row in connection.execute(statement)]
+        rows = connection.execute(_TITLED, {"keys": keys, **_place(scope)})
+        found += [(row[0], row[1], identifiers[row[2]]) for row in rows]
     return [GraphEdge(passage, concept, 1.0, Role.TITLE) for _, passage, concept in sorted(found)]
 
 
@@ -151,7 +171,7 @@ def search_chunks(connection: Connection, scope: Scope, text: str, limit: int) -
 
 def triples_of(connection: Connection, scope: Scope, concept_ids: Sequence[str]) -> list[Triple]:
     """By confidence, then by their fields."""
-    known = _known(connection, scope, concepts.c.id, dict.fromkeys(concept_ids))
+    known = _known(connection, scope, _BY_ID, dict.fromkeys(concept_ids))
     subjects, objects = concepts.alias(), concepts.alias()
     found: set[Triple] = set()
     for seqs in batches(known):

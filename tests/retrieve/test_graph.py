@@ -43,11 +43,14 @@ class Edge:
 
 
 class Memory:
-    """The smallest graph and feature store: one passage for each document; counts round trips."""
+    """The smallest graph and feature store; counts round trips. `Title#2` is a further passage of `Title`."""
 
     def __init__(self, documents: Mapping[str, str]) -> None:
         self.texts = documents
-        self.titles = {key: title for title in documents for key in title_aliases(title)}
+        self.titles: dict[str, list[str]] = {}
+        for passage in documents:
+            for key in title_aliases(passage.partition("#")[0]):
+                self.titles.setdefault(key, []).append(passage)
         found = {title: discussed(text, lambda keys: set(keys) & set(self.titles)) for title, text in documents.items()}
         self.edges = [Edge(title, key, item.role) for title, items in found.items() for key, item in items.items()]
         self.calls = 0
@@ -70,7 +73,7 @@ class Memory:
         return [edge for edge in self.edges if edge.concept_id in concept_ids]
 
     async def about(self, scope: Scope, concept_ids: Sequence[str]) -> list[Edge]:
-        return [Edge(self.titles[key], key, Role.TITLE) for key in concept_ids if key in self.titles]
+        return [Edge(passage, key, Role.TITLE) for key in concept_ids for passage in self.titles.get(key, ())]
 
     async def features(self, scope: Scope, passage_ids: Sequence[str]) -> dict[str, Features]:
         sparse = SparseTerms()
@@ -159,3 +162,26 @@ def test_a_bridge_that_is_no_title_is_walked() -> None:
     result, _ = ask("Who is the partner of the performer of Green?", {"Partner": 2.0}, documents=documents)
     paths = {hit.passage_id: hit.path for hit in result.hits}
     assert paths["Miquette Giraudy"] == ("green", "Green", "steve hillage", "Miquette Giraudy")
+
+
+def test_a_mention_counts_more_where_it_supplies_what_the_first_passage_lacks() -> None:
+    documents = {
+        "Green": "Green is an album by the guitarist Steve Hillage, released in spring.",
+        "Miquette Giraudy": "The keyboard player is the partner of Steve Hillage in a band.",
+        "Gong": "A band that once had Steve Hillage as a member for two years.",
+    }
+    question = "Who is the partner of the performer of Green?"
+    plain, better = (ask(question, {}, how, documents)[0] for how in (Traversal(supplies=0.0), Traversal()))
+    before, after = ({hit.passage_id: hit.bonus for hit in result.hits} for result in (plain, better))
+    assert after["Miquette Giraudy"] > 1.5 * before["Miquette Giraudy"]
+    assert after["Gong"] == pytest.approx(before["Gong"])
+
+
+def test_a_name_with_many_passages_says_little_about_each() -> None:
+    few = {"Warsaw": "Warsaw lies on a river.", "Poland": "Poland is a country."}
+    many = few | {f"Warsaw#{n}": f"Tram line {n} runs." for n in range(2, 18)}
+    first, second = (
+        next(hit.bonus for hit in ask("Which river is in Warsaw?", {}, documents=documents)[0].hits)
+        for documents in (few, many)
+    )
+    assert second < first / 2

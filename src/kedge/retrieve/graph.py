@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from kedge.text.analyze import SparseTerms
 from kedge.text.concepts import candidate_keys, link, mentions
+from kedge.text.question import asks
 from kedge.types import Role, Scope
 
 Array = NDArray[np.float32]
@@ -130,6 +131,12 @@ class Traversal:
         }
     )
     """How sure a step is, by how the passage it leads to speaks of the concept."""
+    supplies: float = 0.4
+    """Added to a mention's weight for a passage that holds all the words of the question which the first one lacks."""
+    supplied_share: float = 0.3
+    """The share of the question's words that must be lacking for this to count in full."""
+    statement: float = 0.25
+    """What is left of steps from seeds and of `supplies` where the text asks nothing: a claim names its subjects."""
     generic: float = 0.1
     """Factor for a step that starts at a lower-case mention of a title."""
     open_share: float = 0.08
@@ -181,6 +188,7 @@ class _Pool:
     def __init__(self, asked: Asked) -> None:
         self.asked = asked
         self.terms = list(asked.idf)
+        self.idf: Array = np.array(list(asked.idf.values()), dtype=np.float32)
         self.rows: dict[str, int] = {}
         self.ids: list[str] = []
         self.cover: Array = np.zeros((0, len(self.terms)), dtype=np.float32)
@@ -204,6 +212,15 @@ class _Pool:
         """Fix what counts as full cover and full similarity: the best among the passages read so far."""
         self.best_cover = float(self.cover.sum(axis=1).max(initial=0.0))
         self.best_similarity = float((self.vectors @ self.asked.vector).max(initial=0.0))
+
+    def supplied(self, cover: Array, rows: NDArray[np.intp], enough: float) -> Array:
+        """For each row, the share it holds of the words that `cover` lacks; less if only a few are lacking."""
+        lacking = np.where(cover > 0, np.float32(0), self.idf)
+        lack = float(lacking.sum())
+        if not lack:
+            return np.zeros(len(rows), dtype=np.float32)
+        share = (self.cover[rows] > 0) @ lacking / lack
+        return np.asarray(share * min(1.0, lack / (enough * float(self.idf.sum()))), dtype=np.float32)
 
     def value(self, cover: Array, similarity: Array) -> Array:
         """Mean of the two shares; one value per row of `cover`."""
@@ -256,6 +273,7 @@ class _Walk:
     def __init__(self, graph: ConceptGraph, reader: FeatureReader, scope: Scope, asked: Asked, how: Traversal) -> None:
         self.graph, self.reader, self.scope, self.asked, self.how = graph, reader, scope, asked, how
         self.pool = _Pool(asked)
+        self.wants = 1.0 if asks(asked.text) else how.statement
         self.bonus: dict[int, float] = defaultdict(float)
         self.lift: dict[int, float] = defaultdict(float)
         self.origin: dict[int, int] = {}
@@ -294,7 +312,7 @@ class _Walk:
         mentioned: dict[int, float] = {}
         for (concept_id, role), rows in groups.items():
             concept = concepts[concept_id]
-            spread = 1.0 if role == Role.TITLE else float(max(concept.degree, 1)) ** 0.5
+            spread = float(len(rows) if role == Role.TITLE else max(concept.degree, 1)) ** 0.5
             if role == Role.LEAD:
                 spread *= len(rows) / self.how.roles[Role.LEAD]
             target = mentioned if role == Role.MENTION else named
@@ -315,16 +333,14 @@ class _Walk:
         return [self._seed(row, float(scores[row]), named.get(row, 0.0)) for row in dict.fromkeys(rows)]
 
     def _seed(self, row: int, score: float, sure: float) -> _Chain:
-        strength = (self.how.from_seed * score**4 + self.how.from_named * sure) * self._need(row)
+        strength = (self.wants * self.how.from_seed * score**4 + self.how.from_named * sure) * self._need(row)
         path = self.paths[row] if sure else (self.pool.ids[row],)
         return _Chain(row, self.pool.cover[row], self.pool.vectors[row], score, strength, path, row)
 
     def _need(self, row: int) -> float:
         """How surely the question asks for more than this passage: 1, or less when all its words are here."""
-        total = sum(self.asked.idf.values())
-        missing = sum(
-            weight for weight, cover in zip(self.asked.idf.values(), self.pool.cover[row], strict=True) if not cover
-        )
+        total = float(self.pool.idf.sum())
+        missing = float(self.pool.idf[self.pool.cover[row] <= 0].sum())
         return max(self.how.least, min(1.0, missing / (self.how.open_share * total))) if total else 1.0
 
     async def _step(self, frontier: Sequence[_Chain], asked: set[str]) -> list[_Chain]:
@@ -373,11 +389,15 @@ class _Walk:
             similarity = vectors @ self.asked.vector / np.linalg.norm(vectors, axis=1)
             values = self.pool.value(cover, np.asarray(similarity, dtype=np.float32))
             leads = sum(role is Role.LEAD for role in targets.values())
-            specific = start * float(max(concept.degree, 1)) ** -0.5
+            supplied = self.pool.supplied(chain.cover, rows, self.how.supplied_share)
+            specific = start * float(max(concept.degree, 1) * (len(chosen) if titled else 1)) ** -0.5
             for rank, at in enumerate(np.argsort(-values, kind="stable"), start=1):
                 row, value = int(rows[at]), float(values[at])
                 role = targets[row]
-                sure = self.how.roles[role] * specific / rank / (leads if role is Role.LEAD else 1)
+                weight = self.how.roles[role]
+                if role in (Role.MENTION, Role.SUBJECT):
+                    weight += self.wants * self.how.supplies * float(supplied[at])
+                sure = weight * specific / rank / (leads if role is Role.LEAD else 1)
                 gain = self.how.gain * sure * (value - chain.value)
                 self.lift[chain.row] = max(self.lift[chain.row], gain)
                 strength = sure * chain.strength + gain

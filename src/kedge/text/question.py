@@ -108,6 +108,12 @@ _NEGATION = re.compile(
     r"|n['’]t\b|不|没有|从未|未",
     re.I,
 )
+_ASKS = re.compile(
+    r"[?？¿]|谁|什么|哪|何时|为什么|怎么|多少"
+    r"|^\W*(?:[^\W_]+\W+){0,2}(?:who|whom|whose|what|which|when|where|why|how|quién(?:es)?|qué|cuál(?:es)?|cuándo|dónde|"
+    r"cómo|cuánt[oa]s?|quel(?:le)?s?|quand|où|pourquoi|combien|wer|wen|wem|wann|warum|wie)\b",
+    re.I,
+)
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 
 
@@ -158,6 +164,15 @@ def parse_question(text: str, idf: Idf) -> Question:
         negated=is_negated(text),
         ceiling=ceiling,
     )
+
+
+def asks(text: str) -> bool:
+    """Whether `text` asks for something that it does not name, unlike a claim or a few keywords.
+
+    >>> asks("Who sang Changed It?"), asks("Aspirin inhibits the production of PGE2.")
+    (True, False)
+    """
+    return _ASKS.search(text) is not None
 
 
 def is_negated(text: str) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from pymilvus import MilvusClient
-from tests.services import need
+from tests.services import milvus, need
 
 from kedge.stores.base import IndexSpec, VectorStore
 from kedge.stores.milvus import MilvusVectors
@@ -27,7 +27,6 @@ from kedge.testing.vectors import (
     write_every_value,
 )
 
-DATABASE = "kedge_test"
 SPARE = "spare"
 AT_ONCE = 4
 
@@ -80,27 +79,10 @@ class Prepared(MilvusVectors):
         await self._server.ask(MilvusClient.rename_collection, collection_name(spare), name)
 
 
-def empty(url: str, prefix: str = "") -> None:
-    client = MilvusClient(read_address(url).uri, db_name=DATABASE)
-    for name in client.list_collections():
-        if not name.startswith(SPARE) or prefix:
-            client.drop_collection(name)
-    client.close()
-
-
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    """URL of a database of our own on the server, empty before and after."""
-    url = need("milvus")
-    admin = MilvusClient(read_address(url).uri)
-    if DATABASE not in admin.list_databases():
-        admin.create_database(DATABASE)
-    url = f"{url}/{DATABASE}"
-    empty(url, SPARE)
-    yield url
-    empty(url, SPARE)
-    admin.drop_database(DATABASE)
-    admin.close()
+    with milvus.own_database(need("milvus"), "kedge_contract") as url:
+        yield url
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +100,7 @@ class TestMilvusVectors(DurableVectorStoreContract):
     def folder(self, server: str, spares: Spares) -> Iterator[Path]:
         self.url, self.spares = server, spares
         yield Path()
-        empty(server)
+        milvus.empty(server, keep=SPARE)
 
     async def open_store(self, folder: Path) -> VectorStore:
         return Prepared(self.url, self.spares)
@@ -130,3 +112,17 @@ class TestMilvusVectors(DurableVectorStoreContract):
         await write_every_value(store)
         for field in made.FIELDS:
             await asyncio.gather(*(assert_filter(store, field, where) for where in filters_on(field)))
+
+
+@pytest.mark.store("vectors", "milvus+lite")
+class TestMilvusLite(DurableVectorStoreContract):
+    """The same store on `milvus-lite`, which has sparse vectors as Milvus 2.4 and later do. Its files are slow."""
+
+    examples = 5
+
+    @pytest.fixture(autouse=True)
+    def driver(self) -> None:
+        pytest.importorskip("milvus_lite", reason="milvus-lite is not installed")
+
+    async def open_store(self, folder: Path) -> VectorStore:
+        return MilvusVectors(read_address(f"milvus+lite://{folder}/vectors.db"))

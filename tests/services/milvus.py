@@ -18,9 +18,13 @@ import struct
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from pymilvus import MilvusClient, MilvusException
+
+from kedge.stores.milvus.address import read_address
 from tests.services import ROOT, Unavailable
 
 VERSION = "2.3.5"
@@ -140,8 +144,6 @@ def _configure(folder: Path) -> None:
 
 
 def _await_ready(folder: Path, process: subprocess.Popen[bytes], address: str) -> None:
-    from pymilvus import MilvusClient, MilvusException
-
     deadline = time.monotonic() + _SECONDS
     while process.poll() is None and time.monotonic() < deadline:
         with suppress(MilvusException):
@@ -151,6 +153,38 @@ def _await_ready(folder: Path, process: subprocess.Popen[bytes], address: str) -
             return
     stop(folder)
     raise Unavailable(f"the server did not answer; see {folder.name}/logs")
+
+
+# ---------------------------------------------------------------- for the tests
+
+
+@contextmanager
+def own_database(url: str, name: str) -> Iterator[str]:
+    """URL of a database of the tests' own, empty at first and gone after."""
+    admin = client_of(url)
+    if name in admin.list_databases():
+        empty(f"{url}/{name}")
+    else:
+        admin.create_database(name)
+    yield f"{url}/{name}"
+    empty(f"{url}/{name}")
+    admin.drop_database(name)
+    admin.close()
+
+
+def empty(url: str, keep: str = " ") -> None:
+    """Drop all collections of the URL's database but those whose name begins with `keep`."""
+    client = client_of(url)
+    for name in client.list_collections():
+        if not name.startswith(keep):
+            client.drop_collection(name)
+    client.close()
+
+
+def client_of(url: str) -> MilvusClient:
+    """A plain client, to look at things from outside."""
+    address = read_address(url)
+    return MilvusClient(address.uri, user=address.user, password=address.password, db_name=address.database)
 
 
 # ---------------------------------------------------------------- inside the namespace

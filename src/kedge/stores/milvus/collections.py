@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 from pymilvus import MilvusClient
+from pymilvus.client.types import LoadState
 
-from kedge.errors import DimensionMismatchError, NotFoundError
+from kedge.errors import DimensionMismatchError, NotFoundError, StoreError
 from kedge.stores.base import IndexSpec
 from kedge.stores.milvus.address import Address
 from kedge.stores.milvus.names import collection_name
 from kedge.stores.milvus.schema import Shape, has_sparse_vectors, index_of, schema_of, shape_of
 from kedge.stores.milvus.server import NotLoadedError, Server
+
+_LOADING = 600.0
+"""Seconds that a collection may take to be loaded."""
 
 
 class Collections:
@@ -63,7 +69,7 @@ class Collections:
         try:
             with suppress(NotLoadedError):
                 return await self._server.ask(method, name, *arguments, **options)
-            await self._server.ask(MilvusClient.load_collection, name)
+            await self._load(name)
             return await self._server.ask(method, name, *arguments, **options)
         except NotFoundError:
             self._shapes.pop(index, None)
@@ -75,7 +81,21 @@ class Collections:
         if len(indexed) < 1 + shape.sparse:
             wanted = index_of(self._address.index, sparse=shape.sparse)
             await self._server.ask(MilvusClient.create_index, name, wanted, sync=False)
-        await self._server.ask(MilvusClient.load_collection, name)
+        await self._load(name)
+
+    async def _load(self, name: str) -> None:
+        """Into the server's memory; waits on our own clock, as much data takes longer than a call may."""
+        deadline, pause = time.monotonic() + _LOADING, 0.05
+        while not await self._is_loaded(name):
+            if time.monotonic() > deadline:
+                raise StoreError(f"Milvus does not get {name} into its memory.", hint="See how much the server has.")
+            await self._server.ask(MilvusClient.load_collection, name, _async=True)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, 1.0)
+
+    async def _is_loaded(self, name: str) -> bool:
+        answer = await self._server.ask(MilvusClient.get_load_state, name)
+        return bool(answer["state"] == LoadState.Loaded)
 
     async def _described(self, name: str) -> Shape:
-        return shape_of(await self._server.ask(MilvusClient.describe_collection, name))
+        return shape_of(await self._server.ask(MilvusClient.describe_collection, name), self._address.text)

@@ -155,6 +155,7 @@ class Questions:
             anns_field=asked.field,
             filter=passing,
             limit=fetch,
+            output_fields=["id"],
             search_params={
                 "metric_type": asked.metric,
                 "params": self._address.index.search(fetch) if asked.field == "vector" else {},

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from pymilvus import DataType, MilvusClient
 
-from kedge.errors import UsageError
+from kedge.errors import StoreError, UsageError
 from kedge.stores.base import IndexSpec, Point, Vector
 from kedge.stores.milvus.address import VectorIndex
 from kedge.stores.milvus.names import clipped, hashed, inner_id
@@ -70,10 +70,10 @@ def schema_of(spec: IndexSpec, text: str, *, sparse: bool) -> Any:
     schema = MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)
     schema.add_field("id", DataType.VARCHAR, is_primary=True, max_length=_LONGEST_ID)
     schema.add_field("vector", DataType.FLOAT_VECTOR, dim=spec.dimension)
-    schema.add_field(text, DataType.VARCHAR, max_length=_LONGEST_TEXT, description="text")
+    schema.add_field(text, DataType.VARCHAR, max_length=_LONGEST_TEXT)
     schema.add_field("metadata", DataType.JSON)
     for name in _columns(spec.payload_indexes, text):
-        schema.add_field(name, DataType.VARCHAR, max_length=_LONGEST_COLUMN, description="payload")
+        schema.add_field(name, DataType.VARCHAR, max_length=_LONGEST_COLUMN)
     schema.add_field("tenant", DataType.VARCHAR, max_length=_LONGEST_COLUMN)
     schema.add_field("tenant_key", DataType.INT64)
     schema.add_field("facets", DataType.ARRAY, element_type=DataType.INT64, max_capacity=_MOST_ITEMS)
@@ -95,15 +95,17 @@ def index_of(index: VectorIndex, *, sparse: bool) -> Any:
     return wanted
 
 
-def shape_of(described: Mapping[str, Any]) -> Shape:
+def shape_of(described: Mapping[str, Any], text: str) -> Shape:
     """Read back what `schema_of` made, from the server's description."""
-    fields: list[dict[str, Any]] = described["fields"]
-    by_note = {
-        note: [field["name"] for field in fields if field["description"] == note] for note in ("text", "payload")
-    }
-    dimension = next(int(field["params"]["dim"]) for field in fields if field["name"] == "vector")
-    sparse = any(field["name"] == "terms" for field in fields)
-    return Shape(dimension, by_note["text"][0], tuple(by_note["payload"]), sparse)
+    fields = {str(field["name"]): field for field in described["fields"]}
+    if not {text, "vector", "facets", "term_weights"} <= fields.keys():
+        raise StoreError(
+            f"The Milvus collection {described['collection_name']} was not made by Kedge with text={text}.",
+            hint="Name another database in vector_url, or the text field that it was made with.",
+        )
+    others = [name for name, field in fields.items() if field["type"] == DataType.VARCHAR]
+    columns = tuple(name for name in others if name not in _OWN and name != text)
+    return Shape(int(fields["vector"]["params"]["dim"]), text, columns, "terms" in fields)
 
 
 def row_of(tenant: str, point: Point, shape: Shape, terms: SparseTerms) -> dict[str, Any]:

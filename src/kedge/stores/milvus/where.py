@@ -42,7 +42,10 @@ def facets_of(payload: Mapping[str, Json]) -> list[int]:
         items = _items(value)
         if None not in items:
             found.add(_filled(name))
-        if len(_numbers(items)) > 2:
+        numbers = _numbers(items)
+        if numbers:
+            found.add(_numeric(name))
+        if len(numbers) > 2:
             found.add(_many(name))
         found.update(_facet(name, item) for item in items if _can_equal(item))
     return sorted(found)
@@ -114,6 +117,10 @@ def _filled(field: str) -> int:
     return hashed(field, "filled")
 
 
+def _numeric(field: str) -> int:
+    return hashed(field, "numeric")
+
+
 def _many(field: str) -> int:
     return hashed(field, "many")
 
@@ -159,10 +166,13 @@ def _between(where: Range) -> Condition:
     if any(bound is not None and math.isnan(bound) for bound in (*floors.values(), *ceilings.values())):
         return _plain(NOTHING)
     above, below = _compared(high, floors), _compared(low, ceilings)
+    # Servers differ in what `not` makes of a comparison with something missing; so nothing missing is compared.
+    there = _has(_numeric(where.field))
     if not above or not below:
-        return _plain(above or below or f"{high} >= {-_LARGEST!r}")
+        return _plain(f"{there} and {above or below}" if above or below else there)
     either_end = f"({_compared(low, floors)} and {below}) or ({above} and {_compared(high, ceilings)})"
-    return Condition(either_end, f"{either_end} or ({_has(_many(where.field))} and {above} and {below})")
+    around = f"{_has(_many(where.field))} and {above} and {below}"
+    return Condition(f"{there} and ({either_end})", f"{there} and ({either_end} or ({around}))")
 
 
 def _compared(path: str, bounds: Mapping[str, float | None]) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from tests.services import need
 
 from kedge.config import Settings
 from kedge.stores.base import GraphStore
@@ -13,7 +14,6 @@ from kedge.stores.neo4j import open_graph
 from kedge.testing.graph import GraphStoreContract
 from kedge.testing.graph_congruence import GraphCongruence
 from kedge.testing.graph_made import HERE, THERE
-from tests.services import need
 
 
 async def opened(folder: Path) -> GraphStore:
@@ -41,4 +41,4 @@ class Neo4jLikeMemory(GraphCongruence):
 @pytest.mark.store("graph", "neo4j")
 @pytest.mark.req("D-05", "D-06", "D-08")
 class TestNeo4jLikeMemory(Neo4jLikeMemory.TestCase):
-    settings = settings(max_examples=12, stateful_step_count=8, deadline=None)
+    settings = settings(max_examples=10, stateful_step_count=8, deadline=None)

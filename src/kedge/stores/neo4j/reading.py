@@ -9,9 +9,11 @@ from typing import Any
 
 from kedge.stores.base import ConceptHit, GraphEdge
 from kedge.stores.catalog.database import batches
+from kedge.stores.neo4j import patterns as find
 from kedge.stores.neo4j import words
 from kedge.stores.neo4j.connection import Connection
-from kedge.stores.neo4j.schema import CHUNK_WORDS, CONCEPT_WORDS, MENTIONS, PREDICATES, SCOPE
+from kedge.stores.neo4j.patterns import MENTIONS, PREDICATES
+from kedge.stores.neo4j.schema import CHUNK_WORDS, CONCEPT_WORDS
 from kedge.stores.neo4j.writing import concept_ids, read_concept
 from kedge.types import Concept, Predicate, Role, Scope, Triple
 
@@ -28,37 +30,39 @@ _PLACES = {role.value: place for place, role in enumerate(_ROLES)}
 _EACH = "UNWIND range(0, size($ids) - 1) AS at"
 _BY_ID = f"""
 {_EACH}
-MATCH (c:Concept {{{SCOPE}, id: $ids[at]}})
+{find.concept("c", "$ids[at]")}
 RETURN collect(at), collect({_KEY}), collect(c.name), collect(c.degree)
 """
 _OF_PASSAGES = f"""
 {_EACH}
-MATCH (p:Chunk {{{SCOPE}, chunk_id: $ids[at]}})-[m:{MENTIONS}]->(c:Concept)
+{find.chunk("p", "$ids[at]")}
+MATCH (p)-[m:{MENTIONS}]->(c:Concept)
 RETURN collect(at), collect(m.frequency), collect($places[m.role]),
        collect(c.id), collect({_KEY}), collect(c.name), collect(c.degree)
 """
 _OF_CONCEPTS = f"""
 {_EACH}
-MATCH (c:Concept {{{SCOPE}, id: $ids[at]}}) WHERE c.degree > 0
+{find.concept("c", "$ids[at]")} WHERE c.degree > 0
 MATCH (c)<-[m:{MENTIONS}]-(p:Chunk)
 RETURN collect(at), collect(p.chunk_id), collect(m.frequency), collect($places[m.role])
 """
 _ABOUT = f"""
 {_EACH}
-MATCH (t:Title {{{SCOPE}, id: $ids[at]}})
-MATCH (:Concept {{{SCOPE}, id: $ids[at]}})
+{find.title("t", "$ids[at]")}
+{find.concept("c", "$ids[at]")}
 MATCH (t)<-[:TITLED]-(:Document)<-[:FROM_DOCUMENT]-(p:Chunk)
 RETURN collect(at), collect(p.chunk_id), collect(p.position)
 """
 _TRIPLES = f"""
 UNWIND $ids AS id
-MATCH (a:Concept {{{SCOPE}, id: id}})-[t:{PREDICATES}]-(:Concept)
+{find.concept("c", "id")}
+MATCH (c)-[t:{PREDICATES}]-(:Concept)
 WITH DISTINCT t, startNode(t) AS s, endNode(t) AS o
 RETURN coalesce(s.long_key, s.key), type(t), coalesce(o.long_key, o.key),
        t.confidence, t.passage_id, t.comparison, t.use_case
 """
 _IDS = """
-MATCH (p:Chunk)
+MATCH (p:Chunk) USING INDEX SEEK p:Chunk(tenant, collection, chunk_id)
 WHERE p.tenant = $tenant AND p.collection = $collection AND p.chunk_id > $after AND p.document_id IS NOT NULL
 RETURN p.chunk_id ORDER BY p.chunk_id LIMIT $limit
 """

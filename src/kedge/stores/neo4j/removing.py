@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kedge.stores.neo4j import patterns as find
 from kedge.stores.neo4j.connection import Transaction
-from kedge.stores.neo4j.schema import MENTIONS, SCOPE
+from kedge.stores.neo4j.patterns import MENTIONS, SCOPE
 from kedge.stores.neo4j.writing import FORGET_TITLES, in_parts
 from kedge.types import Predicate
 
@@ -16,7 +17,7 @@ _WITHIN = "{0}.tenant = $tenant AND {0}.collection = $collection"
 # Each returns the ids of the concepts that may be named by nothing now.
 _REMOVE_CHUNKS = f"""
 UNWIND $rows AS id
-MATCH (p:Chunk {{{SCOPE}, chunk_id: id}})
+{find.chunk("p", "id")}
 OPTIONAL MATCH (p)-[:{MENTIONS}]->(c:Concept)
 WITH p, collect(DISTINCT c) AS concepts
 FOREACH (c IN concepts | SET c.degree = c.degree - 1)
@@ -26,7 +27,7 @@ RETURN DISTINCT c.id
 """
 _SAID_BY = " UNION ALL ".join(
     f"WITH id MATCH (s:Concept)-[t:{predicate} {{passage_id: id}}]->(o:Concept) "
-    f"WHERE {_WITHIN.format('s')} RETURN t, s.id AS subject, o.id AS object"
+    f"USING INDEX SEEK t:{predicate}(passage_id) WHERE {_WITHIN.format('s')} RETURN t, s.id AS subject, o.id AS object"
     for predicate in Predicate
 )
 _REMOVE_TRIPLES = f"""
@@ -38,7 +39,7 @@ RETURN DISTINCT concept
 """
 _REMOVE_DOCUMENTS = f"""
 UNWIND $rows AS id
-MATCH (d:Document {{{SCOPE}, document_id: id}})
+{find.document("d", "id")}
 OPTIONAL MATCH (d)-[:MENTIONS|TITLED]->(named)
 WITH d, collect(named.id) AS concepts
 DETACH DELETE d
@@ -47,8 +48,9 @@ RETURN DISTINCT concept
 """
 _REMOVE_CONCEPTS = f"""
 UNWIND $rows AS id
-MATCH (c:Concept {{{SCOPE}, id: id}})
-WHERE NOT EXISTS {{ (c)--() }} AND NOT EXISTS {{ MATCH (:Title {{{SCOPE}, id: id}}) }}
+{find.concept("c", "id")} WHERE NOT EXISTS {{ (c)--() }}
+OPTIONAL {find.title("t", "id")}
+WITH c, t WHERE t IS NULL
 DELETE c
 """
 

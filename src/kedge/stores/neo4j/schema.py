@@ -13,14 +13,8 @@ from typing import Any, Literal
 from neo4j.exceptions import Neo4jError
 
 from kedge.errors import StoreError
-from kedge.types import MentionKind, Predicate
+from kedge.types import Predicate
 
-SCOPE = "tenant: $tenant, collection: $collection"
-"""Part of every pattern that is matched or merged."""
-MENTIONS = "|".join(MentionKind)
-"""Types of the edges from a chunk to a concept."""
-PREDICATES = "|".join(Predicate)
-"""Types of the edges between concepts."""
 CONCEPT_WORDS = "conceptNameIndex"
 CHUNK_WORDS = "chunkPreviewIndex"
 AWAIT_SECONDS = 300

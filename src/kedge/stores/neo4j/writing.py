@@ -9,8 +9,9 @@ from typing import Any
 
 from kedge.ids import concept_id
 from kedge.stores.catalog.database import batches
+from kedge.stores.neo4j import patterns as find
 from kedge.stores.neo4j.connection import Transaction
-from kedge.stores.neo4j.schema import MENTIONS, SCOPE
+from kedge.stores.neo4j.patterns import MENTIONS, SCOPE
 from kedge.stores.neo4j.words import indexed, scope_token, tokens
 from kedge.stores.sqlgraph.writing import described, merged
 from kedge.types import Concept, GraphBatch, GraphChunk, GraphDocument, PassageConcept, Scope, Triple
@@ -61,7 +62,7 @@ RETURN c.id, c.name, c.aliases, c.description, c.category, c.difficulty, c.tags
 """
 _UPDATE_CONCEPTS = f"""
 UNWIND $rows AS row
-MATCH (c:Concept {{{SCOPE}, id: row.id}})
+{find.concept("c", "row.id")}
 SET c += row.fields, c.updated_at = $now
 """
 
@@ -117,20 +118,20 @@ RETURN DISTINCT title
 """
 _TITLE = f"""
 UNWIND $rows AS row
-MATCH (d:Document {{{SCOPE}, document_id: row.document}})
+{find.document("d", "row.document")}
 MERGE (t:Title {{{SCOPE}, id: row.concept}})
 MERGE (d)-[:TITLED]->(t)
 """
 FORGET_TITLES = f"""
 UNWIND $rows AS id
-MATCH (t:Title {{{SCOPE}, id: id}}) WHERE NOT EXISTS {{ (t)<-[:TITLED]-() }}
+{find.title("t", "id")} WHERE NOT EXISTS {{ (t)<-[:TITLED]-() }}
 DELETE t
 """
 """Title nodes go with the last document that is called so."""
 _MENTION = f"""
 UNWIND $rows AS row
-MATCH (d:Document {{{SCOPE}, document_id: row.document}})
-MATCH (c:Concept {{{SCOPE}, id: row.concept}})
+{find.document("d", "row.document")}
+{find.concept("c", "row.concept")}
 MERGE (d)-[m:MENTIONS]->(c)
 SET m.frequency = row.frequency, m.relevance = row.relevance
 """
@@ -144,14 +145,14 @@ DELETE old
 """
 _FROM_DOCUMENT = f"""
 UNWIND $rows AS id
-MATCH (d:Document {{{SCOPE}, document_id: id}})
-MATCH (p:Chunk {{{SCOPE}, document_id: id}})
+{find.document("d", "id")}
+{find.chunks_of("p", "id")}
 MERGE (p)-[:FROM_DOCUMENT]->(d)
 """
 _NEXT_CHUNK = f"""
 UNWIND $rows AS id
-MATCH (p:Chunk {{{SCOPE}, document_id: id}})
-MATCH (next:Chunk {{{SCOPE}, chunk_id: p.next_chunk_id}})
+{find.chunks_of("p", "id")}
+{find.chunk("next", "p.next_chunk_id")}
 MERGE (p)-[:NEXT_CHUNK]->(next)
 """
 
@@ -225,7 +226,7 @@ _COUNT_MENTIONS = f"""
 UNWIND $rows AS row
 MERGE (p:Chunk {{{SCOPE}, chunk_id: row.passage}})
 WITH p, row
-MATCH (c:Concept {{{SCOPE}, id: row.concept}}) WHERE NOT EXISTS {{ (p)-[:{MENTIONS}]->(c) }}
+{find.concept("c", "row.concept")} WHERE NOT EXISTS {{ (p)-[:{MENTIONS}]->(c) }}
 WITH c, count(*) AS added
 SET c.degree = c.degree + added
 """
@@ -234,8 +235,8 @@ SET c.degree = c.degree + added
 def _discuss(kind: str) -> str:
     return f"""
 UNWIND $rows AS row
-MATCH (p:Chunk {{{SCOPE}, chunk_id: row.passage}})
-MATCH (c:Concept {{{SCOPE}, id: row.concept}})
+{find.chunk("p", "row.passage")}
+{find.concept("c", "row.concept")}
 MERGE (p)-[m:{kind}]->(c)
 SET m.frequency = row.frequency, m.role = row.role
 """
@@ -244,8 +245,8 @@ SET m.frequency = row.frequency, m.role = row.role
 def _relate(predicate: str) -> str:
     return f"""
 UNWIND $rows AS row
-MATCH (s:Concept {{{SCOPE}, id: row.subject}})
-MATCH (o:Concept {{{SCOPE}, id: row.object}})
+{find.concept("s", "row.subject")}
+{find.concept("o", "row.object")}
 MERGE (s)-[t:{predicate} {{passage_id: row.passage_id}}]->(o)
 SET t.confidence = row.confidence, t.comparison = row.comparison, t.use_case = row.use_case
 """

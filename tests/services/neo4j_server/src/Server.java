@@ -1,4 +1,5 @@
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import org.neo4j.configuration.GraphDatabaseSettings;
 import org.neo4j.configuration.connectors.BoltConnector;
@@ -15,6 +16,8 @@ public final class Server {
                 .setConfig(BoltConnector.listen_address, address)
                 .setConfig(BoltConnector.advertised_address, address)
                 .setConfig(GraphDatabaseSettings.auth_enabled, true)
+                // Tests fill and empty the database all the time; planning anew each time would take longer than they do.
+                .setConfig(GraphDatabaseSettings.cypher_min_replan_interval, Duration.ofMinutes(10))
                 .setConfig(GraphDatabaseSettings.pagecache_memory, ByteUnit.mebiBytes(64))
                 .build();
         Runtime.getRuntime().addShutdownHook(new Thread(service::shutdown));

@@ -8,7 +8,7 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "kedge"
 LAYERS = (
-    ("types", "errors", "ids"),
+    ("types", "errors", "ids", "urls"),
     ("text", "triples", "config"),
     ("stores", "models"),
     ("registry", "telemetry", "home"),

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, f
 
 from kedge.errors import ConfigError
 from kedge.types import Json
+from kedge.urls import mask_url
 
 PREFIX = "KEDGE_"
 
@@ -23,12 +24,14 @@ class Settings(BaseModel):
 
     home: Path = Field(Path(".kedge"), description="Folder that holds everything Kedge stores.")
     collection: str = Field("default", description="Collection used when none is named.")
-    catalog_url: str = Field("", description="Catalog and graph database; empty: SQLite file in the home.")
-    vector_url: str = Field("", description="Vector store; empty: Qdrant Edge in the home.")
-    graph_url: str = Field("", description="Graph store; empty: in the catalog's database.")
+    catalog_url: str = Field("", repr=False, description="Catalog and graph database; empty: SQLite file in the home.")
+    vector_url: str = Field("", repr=False, description="Vector store; empty: Qdrant Edge in the home.")
+    vector_key: SecretStr | None = Field(None, description="Key of the vector store (Qdrant's API key, Milvus' token).")
+    graph_url: str = Field("", repr=False, description="Graph store; empty: in the catalog's database.")
     optimize_after: int = Field(20_000, ge=1, description="New passages that make Qdrant Edge build its search index.")
     embedder: str = Field("minilm", description="Embedding model for new collections.")
     embed_cache: Path | None = Field(None, description="SQLite file that remembers embeddings by text.")
+    cache_url: str = Field("", repr=False, description="Redis that remembers embeddings instead, for 24 hours.")
     embed_url: str = Field("", description="Server of `openai:` embedders; empty: OpenAI's.")
     embed_key: SecretStr | None = Field(None, description="Key for that server.")
     reranker: str = Field("default", description="Reranker: `default`, `none`, or a name.")
@@ -56,6 +59,11 @@ class Settings(BaseModel):
     def _listed(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else value
 
+    def shown(self) -> dict[str, Json]:
+        """Every setting as it may be printed: keys and passwords are hidden."""
+        dumped = self.model_dump(mode="json")
+        return {name: mask_url(value) if isinstance(value, str) else value for name, value in dumped.items()}
+
 
 def load_settings(
     config_file: Path | None = None,
@@ -78,6 +86,13 @@ def load_settings(
             hint="docs/reference/settings.md lists every setting with its range.",
             details=details,
         ) from error
+
+
+def stray_variables(environ: Mapping[str, str] | None = None) -> list[str]:
+    """Variables that look like settings and are none: misspelt, most of the time."""
+    known = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields} | {f"{PREFIX}CONFIG"}
+    environ = os.environ if environ is None else environ
+    return sorted(name for name in environ if name.startswith(PREFIX) and name not in known)
 
 
 def _named_file(environ: Mapping[str, str]) -> Path | None:

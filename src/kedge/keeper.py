@@ -18,6 +18,7 @@ from kedge.ingest.kind import Kind
 from kedge.ingest.parts import as_points
 from kedge.kinds import kind_named
 from kedge.models.base import Embedder
+from kedge.models.cache import VectorCache
 from kedge.models.wrappers import CachedEmbedder
 from kedge.stores.base import CanOptimize, IndexSpec
 from kedge.stores.opened import Stores
@@ -36,6 +37,7 @@ class CollectionKeeper:
         self._settings = settings
         self._stores = stores
         self._embedders: dict[str, Embedder] = {}
+        self._cache: VectorCache | None = None
         self._loading = asyncio.Lock()
         self._checked: set[str] = set()
 
@@ -86,7 +88,8 @@ class CollectionKeeper:
         async with self._loading:
             if name not in self._embedders:
                 inner = await asyncio.to_thread(registry.open_embedder, name, self._settings)
-                self._embedders[name] = CachedEmbedder(inner, self._settings.embed_cache)
+                self._cache = self._cache or registry.open_cache(self._settings)
+                self._embedders[name] = CachedEmbedder(inner, self._settings.embed_cache, shared=self._cache)
             return self._embedders[name]
 
     async def reindex(

@@ -6,13 +6,14 @@ import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 from kedge.config import Settings
 from kedge.errors import ConfigError, MissingExtraError
 from kedge.models.base import Embedder, LanguageModel, Reranker
+from kedge.models.cache import VectorCache
 from kedge.stores.base import GraphStore, VectorStore
 from kedge.stores.catalog.base import Catalog
+from kedge.urls import mask_url
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,10 @@ GRAPHS: Mapping[str, Entry] = {
     "neo4j": Entry("kedge.stores.neo4j:open_graph", extra="neo4j"),
     "postgresql": Entry("kedge.stores.sqlgraph:open_graph", extra="postgresql"),
     "sqlite": Entry("kedge.stores.sqlgraph:open_graph"),
+}
+CACHES: Mapping[str, Entry] = {
+    "redis": Entry("kedge.models.redis_cache:open_cache", extra="redis"),
+    "rediss": Entry("kedge.models.redis_cache:open_cache", extra="redis"),
 }
 EMBEDDERS: Mapping[str, Entry] = {
     "minilm": Entry("kedge.models.minilm:open_embedder"),
@@ -83,6 +88,14 @@ def catalog_url(settings: Settings) -> str:
     return settings.catalog_url or f"sqlite:///{settings.home / 'catalog.db'}"
 
 
+def open_cache(settings: Settings) -> VectorCache | None:
+    """The shared cache of embeddings, if the settings name one."""
+    if not settings.cache_url:
+        return None
+    cache: VectorCache = _open(CACHES, settings.cache_url, "cache", settings)
+    return cache
+
+
 def open_embedder(name: str, settings: Settings) -> Embedder:
     """An embedder by name (`minilm`) or by scheme (`onnx:/path/to/folder`, `openai:MODEL`)."""
     model: Embedder = _open(EMBEDDERS, name, "embedder", settings)
@@ -102,11 +115,11 @@ def open_language_model(name: str, settings: Settings) -> LanguageModel:
 
 
 def _open(entries: Mapping[str, Entry], name: str, what: str, settings: Settings) -> Any:
-    scheme = (urlsplit(name).scheme or name).partition("+")[0]
+    scheme = name.partition(":")[0].partition("+")[0]
     entry = entries.get(scheme)
     if entry is None:
         known = ", ".join(sorted(entries)) or "none yet"
-        raise ConfigError(f"There is no {what} named {scheme!r}.", hint=f"Known: {known}.")
+        raise ConfigError(f"There is no {what} named {mask_url(scheme)!r}.", hint=f"Known: {known}.")
     return _load(entry, f"The {what} {scheme!r}")(name, settings)
 
 

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-import sqlite3
-import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from kedge.errors import StoreError
 from kedge.models.base import Embedder, Vectors
+from kedge.models.cache import FileCache, VectorCache
 
 QUERY_CACHE = 2048
 """Questions kept in memory."""
 
 
 class CachedEmbedder:
-    """Embeds each text once. Questions are kept in memory, texts in an SQLite file when one is given."""
+    """Embeds each text once. Questions are kept in memory; texts in a file when one is given.
 
-    def __init__(self, inner: Embedder, path: Path | None = None) -> None:
+    A `shared` cache takes the file's place and keeps questions too: unlike a file, it lets go of them by itself.
+    """
+
+    def __init__(self, inner: Embedder, path: Path | None = None, *, shared: VectorCache | None = None) -> None:
         self._inner = inner
-        self._queries: OrderedDict[str, Vectors] = OrderedDict()
-        self._texts = _TextCache(path, inner.name, inner.dimension) if path else None
+        self._recent: OrderedDict[str, Vectors] = OrderedDict()
+        self._texts = shared or (FileCache(path) if path else None)
+        self._questions = shared
 
     @property
     def name(self) -> str:
@@ -43,72 +44,57 @@ class CachedEmbedder:
         return self._inner.count_tokens(texts)
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        if self._texts is None:
+        if self._texts is None or not texts:
             return await self._inner.embed(texts)
-        known = await asyncio.to_thread(self._texts.get, texts)
+        keys = [self._key(text) for text in texts]
+        known = [self._vector(kept) for kept in await self._texts.get(keys)]
         missing = [index for index, row in enumerate(known) if row is None]
         if missing:
             fresh = await self._inner.embed([texts[index] for index in missing])
-            await asyncio.to_thread(self._texts.put, [texts[index] for index in missing], fresh)
             for index, row in zip(missing, fresh, strict=True):
                 known[index] = row
-        rows = [row for row in known if row is not None]
-        return np.stack(rows) if rows else np.empty((0, self.dimension), dtype=np.float32)
+            await self._texts.put({keys[index]: _bytes(row) for index, row in zip(missing, fresh, strict=True)})
+        return np.stack([row for row in known if row is not None])
 
     async def embed_query(self, text: str) -> Vectors:
-        found = self._queries.get(text)
+        found = self._recent.get(text)
         if found is None:
-            found = await self._inner.embed_query(text)
-            self._queries[text] = found
-            if len(self._queries) > QUERY_CACHE:
-                self._queries.popitem(last=False)
+            found = await self._question(text)
+            self._recent[text] = found
+            if len(self._recent) > QUERY_CACHE:
+                self._recent.popitem(last=False)
         else:
-            self._queries.move_to_end(text)
+            self._recent.move_to_end(text)
         return found
 
     async def close(self) -> None:
         if self._texts is not None:
-            self._texts.close()
+            await self._texts.close()
         await self._inner.close()
 
+    async def _question(self, text: str) -> Vectors:
+        if self._questions is None:
+            return await self._inner.embed_query(text)
+        key = self._key(text, question=True)
+        (kept,) = await self._questions.get([key])
+        found = self._vector(kept)
+        if found is None:
+            found = await self._inner.embed_query(text)
+            await self._questions.put({key: _bytes(found)})
+        return found
 
-class _TextCache:
-    """Vectors by hash of model name and text, in one SQLite file that several processes may share."""
+    def _key(self, text: str, *, question: bool = False) -> bytes:
+        """A question has a key of its own: some models embed it in another way than a text."""
+        kind = f"{self.name}\x1f{self.dimension}{'?' if question else ''}\x1f"
+        return hashlib.sha256(kind.encode() + text.encode("utf-8", "surrogatepass")).digest()
 
-    def __init__(self, path: Path, model: str, dimension: int) -> None:
-        self._model = model.encode()
-        self._dimension = dimension
-        self._lock = threading.Lock()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            self._db = sqlite3.connect(path, check_same_thread=False, timeout=30)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            self._db.execute("CREATE TABLE IF NOT EXISTS embeddings (key BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID")
-        except sqlite3.Error as error:
-            raise StoreError(
-                f"The embedding cache {path} cannot be used: {error}", hint="Unset embed_cache."
-            ) from error
+    def _vector(self, kept: bytes | None) -> Vectors | None:
+        """What was kept, unless it is not what `put` wrote: others may write to a shared cache."""
+        if kept is None or len(kept) != 4 * self.dimension:
+            return None
+        row = np.frombuffer(kept, dtype="<f4").astype(np.float32)
+        return row if np.isfinite(row).all() else None
 
-    def get(self, texts: Sequence[str]) -> list[Vectors | None]:
-        keys = [self._key(text) for text in texts]
-        with self._lock:
-            found: dict[bytes, bytes] = {}
-            for start in range(0, len(keys), 500):
-                part = keys[start : start + 500]
-                marks = ",".join("?" * len(part))
-                rows = self._db.execute(f"SELECT key, vector FROM embeddings WHERE key IN ({marks})", part)  # noqa: S608
-                found.update(rows)
-        return [np.frombuffer(found[key], dtype=np.float32) if key in found else None for key in keys]
 
-    def put(self, texts: Sequence[str], vectors: Vectors) -> None:
-        rows = [(self._key(text), row.tobytes()) for text, row in zip(texts, vectors, strict=True)]
-        with self._lock, self._db:
-            self._db.executemany("INSERT OR REPLACE INTO embeddings VALUES (?, ?)", rows)
-
-    def close(self) -> None:
-        self._db.close()
-
-    def _key(self, text: str) -> bytes:
-        digest = hashlib.sha256(self._model + b"\x1f" + str(self._dimension).encode() + b"\x1f" + text.encode())
-        return digest.digest()
+def _bytes(row: Vectors) -> bytes:
+    return row.astype("<f4").tobytes()

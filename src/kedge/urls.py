@@ -1,0 +1,37 @@
+"""Addresses as they may be shown: one rule for errors, logs, health and `kedge doctor`."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import SplitResult, urlsplit
+
+from kedge.errors import ConfigError
+
+HIDDEN = "***"
+_USER = re.compile(r"^([\w.+-]*:?/*).*@", re.DOTALL)
+"""Up to the last @, so that a password with unescaped signs in it is hidden whole."""
+_OPTION = re.compile(r"(\w*(?:pass|pwd|key|token|secret|credential)\w*=)[^&\s]*", re.IGNORECASE)
+
+
+def mask_url(url: str) -> str:
+    """The URL without user, password and keys; whatever is no URL is looked through for them too.
+
+    >>> mask_url("postgresql://kedge:s3cret@db:5432/kedge?sslmode=require&sslpassword=x")
+    'postgresql://***@db:5432/kedge?sslmode=require&sslpassword=***'
+    >>> mask_url("qdrant://localhost:6333")
+    'qdrant://localhost:6333'
+    """
+    return _OPTION.sub(rf"\g<1>{HIDDEN}", _USER.sub(rf"\g<1>{HIDDEN}@", url))
+
+
+def split_url(url: str, what: str, hint: str) -> SplitResult:
+    """The parts of the URL of `what`. ConfigError, without secrets, for one that cannot be taken apart."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        raise ConfigError(
+            f"The address of {what} cannot be read: {mask_url(url)}.",
+            hint=f"{hint} The port is a number; signs like @ / [ in a password are percent-encoded (%40 for @).",
+        ) from error
+    return parts

@@ -7,7 +7,15 @@ from collections import Counter, defaultdict
 import pytest
 from hypothesis import HealthCheck, settings
 
-for suite in ("vectors", "catalog_documents", "catalog_passages", "catalog_records", "catalog_base", "graph"):
+for suite in (
+    "vectors",
+    "catalog_documents",
+    "catalog_passages",
+    "catalog_records",
+    "catalog_indexes",
+    "catalog_base",
+    "graph",
+):
     pytest.register_assert_rewrite(f"kedge.testing.{suite}")
 
 settings.register_profile(

@@ -12,9 +12,10 @@ class TestMine(CatalogContract):
 from __future__ import annotations
 
 from kedge.testing.catalog_documents import DocumentsContract
+from kedge.testing.catalog_indexes import IndexesContract
 from kedge.testing.catalog_passages import PassagesContract
 from kedge.testing.catalog_records import RecordsContract
 
 
-class CatalogContract(DocumentsContract, PassagesContract, RecordsContract):
+class CatalogContract(DocumentsContract, PassagesContract, IndexesContract, RecordsContract):
     """What every catalog keeps."""

@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from enum import StrEnum
+from typing import Protocol, runtime_checkable
 
 from kedge.types import Collection, Document, DocumentStatus, Job, Metadata, Passage, Scope
 
@@ -29,6 +30,29 @@ class DeadPassages:
     """Only ids that no live or staged version shares: safe to delete from the indexes."""
     document_gone: bool
     """The document has no live version and none being built: its graph node goes too."""
+
+
+class IndexState(StrEnum):
+    """What becomes of an index that is not the one in use."""
+
+    BUILDING = "building"
+    """Filled by a re-index that has not switched to it yet."""
+    KEPT = "kept"
+    """Was in use before; a rollback can return to it."""
+    DROPPING = "dropping"
+    """Nobody needs it any more; the vector store may still hold it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpareIndex:
+    """A physical index of a collection beside the one in use."""
+
+    scope: Scope
+    index_name: str
+    generation: int
+    embedder: str
+    dimension: int
+    state: IndexState
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +143,8 @@ class Passages(Protocol):
     async def staged(self, scope: Scope) -> list[str]:
         """Ids of passages of versions in building in this scope."""
 
-    async def mark_indexed(self, passage_ids: Sequence[str], index_name: str) -> None:
-        """Vectors of these are in the index."""
+    async def mark_indexed(self, passage_ids: Sequence[str], index_name: str) -> list[str]:
+        """Vectors of these are in the index. Returns the marked ones: those that a live or staged version holds."""
 
     async def live(self, scope: Scope, passage_ids: Sequence[str]) -> dict[str, Passage]:
         """Those of the ids that are visible now."""
@@ -133,11 +157,58 @@ class Passages(Protocol):
     def scan(self, scope: Scope, batch: int = 1000) -> AsyncIterator[list[Passage]]:
         """All live passages of the scope, in batches, by document and position."""
 
-    async def dead(self, limit: int) -> list[DeadPassages]:
-        """Dead versions of any tenant whose passages have not been swept, oldest first."""
+    async def dead(self, limit: int, scope: Scope | None = None, document_id: str | None = None) -> list[DeadPassages]:
+        """Dead versions whose passages have not been swept, oldest first: of any tenant, a scope, or one document."""
 
     async def forget(self, version_ids: Sequence[str]) -> None:
         """Remove swept versions and their passages."""
+
+
+class Indexes(Protocol):
+    """The indexes of a collection beside the one in use, and which live passages each lacks (D-19)."""
+
+    async def spare(self, scope: Scope) -> list[SpareIndex]:
+        """All of the scope, by generation."""
+
+    async def put(self, spare: SpareIndex) -> None:
+        """Insert, or change the state. One that is being dropped holds no passage any more."""
+
+    async def switch(self, spare: SpareIndex, *, keep: bool) -> None:
+        """Let the collection use this one, in one transaction: from now on it is no spare one.
+
+        What was in use becomes `kept`, or `dropping` without `keep`; what was kept before is `dropping`.
+        ConflictError, and nothing is changed, if it is not there or is being dropped.
+        """
+
+    async def forget(self, scope: Scope, index_name: str) -> None:
+        """The vector store does not hold it any more. The one in use stays."""
+
+    async def unmark(self, index_name: str) -> None:
+        """Forget which passages the index holds."""
+
+    def missing(self, scope: Scope, index_name: str, batch: int) -> AsyncIterator[list[Passage]]:
+        """Live passages that are not marked as indexed there, in batches, by document and position."""
+
+
+class Uploads(Protocol):
+    """Uploaded bytes, kept where every worker can read them until their job has run."""
+
+    async def append(self, upload_id: str, number: int, piece: bytes) -> None:
+        """Keep the piece with this number, counted from 0."""
+
+    def read(self, upload_id: str) -> AsyncIterator[bytes]:
+        """The pieces in order; none for an unknown id."""
+
+    async def delete(self, upload_ids: Sequence[str]) -> None:
+        """Forget them. Unknown ids are ignored."""
+
+
+@runtime_checkable
+class CanKeepUploads(Protocol):
+    """A catalog that can also keep uploads."""
+
+    @property
+    def uploads(self) -> Uploads: ...
 
 
 class Jobs(Protocol):
@@ -173,7 +244,7 @@ class Analytics(Protocol):
 
 
 class Catalog(Protocol):
-    """The five parts, one database."""
+    """The six parts, one database."""
 
     @property
     def collections(self) -> Collections: ...
@@ -181,6 +252,8 @@ class Catalog(Protocol):
     def documents(self) -> Documents: ...
     @property
     def passages(self) -> Passages: ...
+    @property
+    def indexes(self) -> Indexes: ...
     @property
     def jobs(self) -> Jobs: ...
     @property

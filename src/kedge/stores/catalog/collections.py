@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlalchemy import Connection, Row, delete, func, select, update
 
 from kedge.stores.catalog.database import Database, upsert
+from kedge.stores.catalog.schema import collection_indexes, document_versions, documents, passage_indexes, passages
 from kedge.stores.catalog.schema import collections as table
-from kedge.stores.catalog.schema import document_versions, documents, passage_indexes, passages
 from kedge.types import Collection, Scope
 
 _REPLACED = ("embedder", "dimension", "generation", "index_name", "topics")
@@ -74,6 +74,8 @@ def _delete(connection: Connection, scope: Scope) -> None:
     document_ids = select(documents.c.id).where(of_scope)
     connection.execute(delete(document_versions).where(document_versions.c.document_id.in_(document_ids)))
     connection.execute(delete(documents).where(of_scope))
+    spare = (collection_indexes.c.tenant == scope.tenant) & (collection_indexes.c.collection == scope.collection)
+    connection.execute(delete(collection_indexes).where(spare))
     connection.execute(delete(table).where((table.c.tenant == scope.tenant) & (table.c.name == scope.collection)))
 
 

@@ -59,8 +59,8 @@ class SqlPassages:
     async def staged(self, scope: Scope) -> list[str]:
         return await self._database.read(_staged, scope)
 
-    async def mark_indexed(self, passage_ids: Sequence[str], index_name: str) -> None:
-        await self._database.write(_mark_indexed, passage_ids, index_name)
+    async def mark_indexed(self, passage_ids: Sequence[str], index_name: str) -> list[str]:
+        return await self._database.write(_mark_indexed, passage_ids, index_name)
 
     async def live(self, scope: Scope, passage_ids: Sequence[str]) -> dict[str, Passage]:
         return await self._database.read(_live, scope, passage_ids)
@@ -77,8 +77,8 @@ class SqlPassages:
             yield found
             after = (found[-1].document_id, found[-1].index)
 
-    async def dead(self, limit: int) -> list[DeadPassages]:
-        return await self._database.read(_dead, limit)
+    async def dead(self, limit: int, scope: Scope | None = None, document_id: str | None = None) -> list[DeadPassages]:
+        return await self._database.read(_dead, limit, scope, document_id)
 
     async def forget(self, version_ids: Sequence[str]) -> None:
         await self._database.write(_forget, version_ids)
@@ -137,13 +137,17 @@ def _staged(connection: Connection, scope: Scope) -> list[str]:
     return list(connection.execute(statement.order_by(versions.c.document_id, table.c.position)).scalars())
 
 
-def _mark_indexed(connection: Connection, passage_ids: Sequence[str], index_name: str) -> None:
+def _mark_indexed(connection: Connection, passage_ids: Sequence[str], index_name: str) -> list[str]:
     """Only ids of live or staged versions: what is dead may be swept from the index at any time."""
+    marked: set[str] = set()
     for ids in batches(dict.fromkeys(passage_ids)):
         held = select(table.c.passage_id).distinct().join(versions, versions.c.id == table.c.version_id)
-        found = connection.execute(held.where(table.c.passage_id.in_(ids) & (versions.c.state != DEAD))).scalars()
+        alive = held.where(table.c.passage_id.in_(ids) & (versions.c.state != DEAD))
+        found = list(connection.execute(alive).scalars())
         marks = [{"passage_id": passage_id, "index_name": index_name} for passage_id in found]
         upsert(connection, passage_indexes, marks, ())
+        marked.update(found)
+    return [passage_id for passage_id in dict.fromkeys(passage_ids) if passage_id in marked]
 
 
 # ---------------------------------------------------------------- reading
@@ -160,7 +164,7 @@ _LIVE = _visible().where(
     documents.c.tenant == bindparam("tenant"),
     documents.c.collection == bindparam("collection"),
 )
-_SCAN = (
+SCAN = (
     select(*(table.c[column] for column in _COLUMNS))
     .select_from(documents)
     .join(table, table.c.version_id == documents.c.live_version)
@@ -173,13 +177,14 @@ _SCAN = (
     .order_by(documents.c.id, table.c.position)
     .limit(bindparam("batch"))
 )
+"""Live passages of a scope after a place in it."""
 
 
 def _live(connection: Connection, scope: Scope, passage_ids: Sequence[str]) -> dict[str, Passage]:
     found: dict[str, Passage] = {}
     for ids in batches(dict.fromkeys(passage_ids)):
         values = {"ids": ids, "tenant": scope.tenant, "collection": scope.collection}
-        found.update((row[0], _passage(row)) for row in connection.execute(_LIVE, values))
+        found.update((row[0], read_passage(row)) for row in connection.execute(_LIVE, values))
     return found
 
 
@@ -187,16 +192,17 @@ def _of_document(connection: Connection, tenant: str, document_id: str, first: i
     statement = _visible().where(documents.c.id == document_id, documents.c.tenant == tenant, table.c.position >= first)
     if last is not None:
         statement = statement.where(table.c.position <= last)
-    return [_passage(row) for row in connection.execute(statement.order_by(table.c.position))]
+    return [read_passage(row) for row in connection.execute(statement.order_by(table.c.position))]
 
 
 def _scan(connection: Connection, scope: Scope, batch: int, after: tuple[str, int]) -> list[Passage]:
     values = {"tenant": scope.tenant, "collection": scope.collection, "batch": batch}
-    rows = connection.execute(_SCAN, {**values, "document": after[0], "position": after[1]})
-    return [_passage(row) for row in rows]
+    rows = connection.execute(SCAN, {**values, "document": after[0], "position": after[1]})
+    return [read_passage(row) for row in rows]
 
 
-def _passage(row: Any) -> Passage:
+def read_passage(row: Any) -> Passage:
+    """A row of the passages' columns, in their order."""
     values = list(row)
     values[_SECTION_PATH] = tuple(values[_SECTION_PATH])
     return Passage(*values)
@@ -205,7 +211,7 @@ def _passage(row: Any) -> Passage:
 # ---------------------------------------------------------------- sweeping
 
 
-def _dead(connection: Connection, limit: int) -> list[DeadPassages]:
+def _dead(connection: Connection, limit: int, scope: Scope | None, document_id: str | None) -> list[DeadPassages]:
     held = versions.alias()
     kept = exists().where((held.c.document_id == versions.c.document_id) & (held.c.state != DEAD))
     oldest = (
@@ -215,6 +221,10 @@ def _dead(connection: Connection, limit: int) -> list[DeadPassages]:
         .order_by(versions.c.died, versions.c.id)
         .limit(limit)
     )
+    if scope is not None:
+        oldest = oldest.where(documents.c.tenant == scope.tenant, documents.c.collection == scope.collection)
+    if document_id is not None:
+        oldest = oldest.where(documents.c.id == document_id)
     rows = connection.execute(oldest).all()
     ids = _sweepable(connection, [row.id for row in rows])
     return [

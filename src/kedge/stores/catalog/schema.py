@@ -29,7 +29,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-REVISION = "0002"
+REVISION = "0003"
 """The migration that makes this schema: a database at another one is upgraded, or refused if it is newer."""
 
 metadata = MetaData(
@@ -179,6 +179,21 @@ passage_indexes = Table(
     sqlite_with_rowid=False,
 )
 """Which passages have their vector in which physical index. Holds ids of live and staged versions only."""
+
+collection_indexes = Table(
+    "collection_indexes",
+    metadata,
+    Column("tenant", Bytewise, primary_key=True),
+    Column("collection", Bytewise, primary_key=True),
+    Column("index_name", Bytewise, primary_key=True),
+    _required("generation", Integer),
+    _required("embedder", Bytewise),
+    _required("dimension", Integer),
+    _required("state", Bytewise),
+    ForeignKeyConstraint(["tenant", "collection"], ["collections.tenant", "collections.name"]),
+    CheckConstraint("state IN ('building', 'kept', 'dropping')", name="state"),
+)
+"""Physical indexes beside the one that `collections` names."""
 
 ingestion_jobs = Table(
     "ingestion_jobs",

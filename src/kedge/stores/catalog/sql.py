@@ -8,19 +8,23 @@ from kedge.stores.catalog.analytics import SqlAnalytics
 from kedge.stores.catalog.collections import SqlCollections
 from kedge.stores.catalog.database import Database
 from kedge.stores.catalog.documents import SqlDocuments
+from kedge.stores.catalog.indexes import SqlIndexes
 from kedge.stores.catalog.integrity import faults
 from kedge.stores.catalog.jobs import SqlJobs
 from kedge.stores.catalog.passages import SqlPassages
+from kedge.stores.catalog.uploads import SqlUploads
 
 
 class SqlCatalog:
-    """The `Catalog` port: five parts over one database."""
+    """The `Catalog` port: six parts over one database, and uploads."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self.collections = SqlCollections(database)
         self.documents = SqlDocuments(database)
         self.passages = SqlPassages(database)
+        self.indexes = SqlIndexes(database)
+        self.uploads = SqlUploads(database)
         self.jobs = SqlJobs(database)
         self.analytics = SqlAnalytics(database)
 

@@ -3,68 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from kedge.config import Settings
 from kedge.errors import ConflictError, NotFoundError, UsageError
 from kedge.ids import new_id
 from kedge.stores.catalog.base import DeadPassages, QueryRecord
+from kedge.stores.memory.indexes import MemoryIndexes
+from kedge.stores.memory.state import State, Version
 from kedge.types import Collection, Document, DocumentStatus, Job, Json, Metadata, Passage, Scope
-
-
-@dataclass(slots=True)
-class _Version:
-    id: str
-    document: Document
-    """The document as it will be after the switch."""
-    state: str = "building"
-    died: int = 0
-    passages: dict[int, Passage] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class _State:
-    """All that the five parts share."""
-
-    collections: dict[Scope, Collection] = field(default_factory=dict)
-    documents: dict[str, Document] = field(default_factory=dict)
-    versions: dict[str, _Version] = field(default_factory=dict)
-    retired: set[str] = field(default_factory=set)
-    indexed: set[tuple[str, str]] = field(default_factory=set)
-    jobs: dict[str, Job] = field(default_factory=dict)
-    queries: dict[str, QueryRecord] = field(default_factory=dict)
-    ratings: list[tuple[str, int]] = field(default_factory=list)
-
-    def kill(self, versions: Iterable[_Version]) -> None:
-        last = max((version.died for version in self.versions.values()), default=0)
-        for version in versions:
-            if version.state != "dead":
-                version.state, version.died = "dead", last + 1
-        held = self.held()
-        self.indexed = {mark for mark in self.indexed if mark[0] in held}
-
-    def held(self) -> set[str]:
-        """Ids of passages of live and staged versions."""
-        alive = (version for version in self.versions.values() if version.state != "dead")
-        return {passage.id for version in alive for passage in version.passages.values()}
-
-    def of(self, document_id: str) -> list[_Version]:
-        return [version for version in self.versions.values() if version.document.id == document_id]
-
-    def within(self, scope: Scope) -> list[Document]:
-        return sorted((d for d in self.documents.values() if d.scope == scope), key=lambda d: d.url)
-
-    def visible(self, document: Document) -> list[Passage]:
-        if document.live_version is None:
-            return []
-        return [passage for _, passage in sorted(self.versions[document.live_version].passages.items())]
 
 
 class MemoryCollections:
     """The `Collections` port."""
 
-    def __init__(self, state: _State) -> None:
+    def __init__(self, state: State) -> None:
         self._state = state
 
     async def get(self, scope: Scope) -> Collection | None:
@@ -95,13 +49,14 @@ class MemoryCollections:
         state.documents = {key: value for key, value in state.documents.items() if key not in gone}
         state.versions = {key: value for key, value in state.versions.items() if value.document.id not in gone}
         state.retired -= gone
+        state.spare = {key: value for key, value in state.spare.items() if key[0] != scope}
         state.kill(())
 
 
 class MemoryDocuments:
     """The `Documents` port."""
 
-    def __init__(self, state: _State) -> None:
+    def __init__(self, state: State) -> None:
         self._state = state
 
     async def get(self, tenant: str, document_id: str) -> Document | None:
@@ -143,7 +98,7 @@ class MemoryDocuments:
                 created_at=known.created_at if known else document.created_at or datetime.now(UTC),
             )
         state.kill(v for v in state.of(document.id) if v.state == "building" and v.id != version_id)
-        version = state.versions.setdefault(version_id, _Version(version_id, document))
+        version = state.versions.setdefault(version_id, Version(version_id, document))
         version.document = document
         if version.state == "dead":
             version.state, version.died = "building", 0
@@ -169,7 +124,7 @@ class MemoryDocuments:
         shown = {document.live_version for document in self._state.documents.values()}
         self._state.kill(v for v in self._state.versions.values() if v.state == "live" and v.id not in shown)
 
-    def _show(self, version: _Version) -> None:
+    def _show(self, version: Version) -> None:
         version.state = "live"
         old = self._state.documents[version.document.id]
         self._state.retired.discard(old.id)
@@ -226,7 +181,7 @@ class MemoryDocuments:
 class MemoryPassages:
     """The `Passages` port."""
 
-    def __init__(self, state: _State) -> None:
+    def __init__(self, state: State) -> None:
         self._state = state
 
     async def stage(self, passages: Sequence[Passage], index_name: str) -> list[str]:
@@ -246,8 +201,11 @@ class MemoryPassages:
         building.sort(key=lambda version: version.document.id)
         return [passage.id for version in building for _, passage in sorted(version.passages.items())]
 
-    async def mark_indexed(self, passage_ids: Sequence[str], index_name: str) -> None:
-        self._state.indexed |= {(passage_id, index_name) for passage_id in set(passage_ids) & self._state.held()}
+    async def mark_indexed(self, passage_ids: Sequence[str], index_name: str) -> list[str]:
+        held = self._state.held()
+        marked = [passage_id for passage_id in dict.fromkeys(passage_ids) if passage_id in held]
+        self._state.indexed |= {(passage_id, index_name) for passage_id in marked}
+        return marked
 
     async def live(self, scope: Scope, passage_ids: Sequence[str]) -> dict[str, Passage]:
         wanted = set(passage_ids)
@@ -269,8 +227,14 @@ class MemoryPassages:
         for start in range(0, len(everything), batch):
             yield everything[start : start + batch]
 
-    async def dead(self, limit: int) -> list[DeadPassages]:
-        dead = [version for version in self._state.versions.values() if version.state == "dead"]
+    async def dead(self, limit: int, scope: Scope | None = None, document_id: str | None = None) -> list[DeadPassages]:
+        dead = [
+            version
+            for version in self._state.versions.values()
+            if version.state == "dead"
+            and scope in (None, version.document.scope)
+            and document_id in (None, version.document.id)
+        ]
         held = self._state.held()
         return [
             DeadPassages(
@@ -292,7 +256,7 @@ class MemoryPassages:
 class MemoryJobs:
     """The `Jobs` port."""
 
-    def __init__(self, state: _State) -> None:
+    def __init__(self, state: State) -> None:
         self._state = state
 
     async def put(self, job: Job) -> None:
@@ -326,7 +290,7 @@ def _age(job: Job) -> tuple[datetime, str]:
 class MemoryAnalytics:
     """The `Analytics` port."""
 
-    def __init__(self, state: _State) -> None:
+    def __init__(self, state: State) -> None:
         self._state = state
 
     async def record(self, query: QueryRecord) -> None:
@@ -368,10 +332,11 @@ class MemoryCatalog:
     """The `Catalog` port."""
 
     def __init__(self) -> None:
-        state = _State()
+        state = State()
         self.collections = MemoryCollections(state)
         self.documents = MemoryDocuments(state)
         self.passages = MemoryPassages(state)
+        self.indexes = MemoryIndexes(state)
         self.jobs = MemoryJobs(state)
         self.analytics = MemoryAnalytics(state)
 

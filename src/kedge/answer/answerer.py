@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, replace
 
+from kedge.answer.beside import join_before
 from kedge.answer.cite import cite
 from kedge.answer.extract import ExtractedAnswer, extract_answer
 from kedge.config import Settings
@@ -29,6 +30,8 @@ _PIECE = re.compile(r"\S+\s*|\s+")
 class _Judged:
     probability: float
     extracted: ExtractedAnswer | None
+    joined: tuple[SearchHit, ...] = ()
+    """Passages beside the hits that the answer quotes too."""
 
 
 class Answerer:
@@ -72,8 +75,12 @@ class Answerer:
         question = await self._question(query, collection)
         passages = [EvidencePassage(hit.passage.text, _heading(hit)) for hit in hits]
         ranked = await self._sentences(question, collection, passages)
-        features = judge_features(question, [_evidence(hit) for hit in hits], ranked)
-        return _Judged(default_judge().probability(features), extract_answer(question, passages, ranked))
+        probability = default_judge().probability(judge_features(question, [_evidence(hit) for hit in hits], ranked))
+        extracted = extract_answer(question, passages, ranked)
+        if extracted is None or probability < self._settings.threshold:
+            return _Judged(probability, extracted)
+        known = self._retriever.stores.catalog.passages
+        return _Judged(probability, *await join_before(known, query, hits, extracted))
 
     async def _question(self, query: Query, collection: Collection) -> Question:
         weights = await term_weights(self._retriever.stores.vectors, collection, query.text)
@@ -91,7 +98,7 @@ class Answerer:
 
     def _compose(self, result: SearchResult, judged: _Judged) -> Answer:
         query_id = new_id()
-        hits = _weighed(result.hits, judged.probability, self._settings.threshold)
+        hits = _weighed((*result.hits, *judged.joined), judged.probability, self._settings.threshold)
         level = confidence(judged.probability, self._settings.threshold)
         if level == "insufficient" or judged.extracted is None:
             return Answer(query_id, REFUSAL, (), "insufficient", judged.probability, hits=hits)

@@ -98,11 +98,16 @@ def extract_answer(
 def _quote(sentence: Sentence, passage: Passage) -> Quote:
     """The sentence; with the one before it when it points back and both stand in the same paragraph."""
     start = sentence.start
-    if _POINTS_BACK.match(sentence.text):
+    if points_back(sentence.text):
         before = [span for span in quotable_spans(passage.text) if span[1] <= start]
         if before and not _PARAGRAPH.search(passage.text, before[-1][1], start):
             start = before[-1][0]
     return Quote(sentence.passage, start, sentence.end, passage.text[start : sentence.end])
+
+
+def points_back(text: str) -> bool:
+    """Whether a sentence opens with a word for something that was said before it."""
+    return _POINTS_BACK.match(text) is not None
 
 
 def _separate(quotes: Sequence[Quote]) -> tuple[Quote, ...]:

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from kedge.stores.catalog.base import Catalog
-from kedge.types import Document, IngestMode, IngestRequest, Scope
+from kedge.types import IngestMode, IngestRequest, Scope
 
 PAGE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the plan keeps of a document: there may be a million."""
+
+    id: str
+    file_hash: str | None
+    """Of the live version; None when there is none."""
+    chunk_count: int
 
 
 class Plan:
     """The catalog's documents of the scope, compared with what is found."""
 
-    def __init__(self, request: IngestRequest, known: dict[str, Document]) -> None:
+    def __init__(self, request: IngestRequest, known: dict[str, Known]) -> None:
         self._mode = request.mode
         self._known = known
 
@@ -25,20 +36,17 @@ class Plan:
     def unchanged(self, url: str, file_hash: str) -> bool:
         """True when the live version was made from the same content and options."""
         document = self._known.get(url)
-        return (
-            self._mode is IngestMode.INCREMENTAL
-            and document is not None
-            and document.live_version is not None
-            and document.file_hash == file_hash
-        )
+        return self._mode is IngestMode.INCREMENTAL and document is not None and document.file_hash == file_hash
 
-    def vanished(self, gone: Callable[[str], bool]) -> list[Document]:
+    def vanished(self, gone: Callable[[str], bool]) -> list[Known]:
         """Documents that were looked for and are not there any more; `gone` says which."""
         return [document for url, document in self._known.items() if gone(url)]
 
 
-async def _documents(catalog: Catalog, scope: Scope) -> dict[str, Document]:
-    found: dict[str, Document] = {}
+async def _documents(catalog: Catalog, scope: Scope) -> dict[str, Known]:
+    found: dict[str, Known] = {}
     while page := await catalog.documents.page(scope, limit=PAGE, offset=len(found)):
-        found.update((document.url, document) for document in page)
+        for document in page:
+            live_hash = document.file_hash if document.live_version is not None else None
+            found[document.url] = Known(document.id, live_hash, document.chunk_count)
     return found

@@ -35,6 +35,7 @@ _FASTER = {
     "level: info": "level: error",
     "timeTickInterval: 200": "timeTickInterval: 10",
     "  checkInterval: 1000": "  checkInterval: 100\n  checkSegmentInterval: 100\n  checkChannelInterval: 100",
+    "    ttl: 30 ": "    ttl: 10 ",
     "distPullInterval: 500": "distPullInterval: 100",
     "checkHandoffInterval: 5000": "checkHandoffInterval: 500",
 }

@@ -67,6 +67,7 @@ def test_ivf_flat_finds_what_the_filter_passes(server: str) -> None:
         fields = fields_of(admin.describe_collection("graph_nodes"))
         index = admin.describe_index("graph_nodes", "vector")
         [row] = admin.query("graph_nodes", filter='node_id == "n7"', output_fields=["*"])
+        admin.release_collection("graph_nodes")  # as after a restart; the store loads it again
         admin.close()
         assert {"id", "vector", "node_id", "node_type", "text_content", "metadata"} <= fields.keys()
         assert (fields["vector"], fields["metadata"]) == (DataType.FLOAT_VECTOR, DataType.JSON)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 from pymilvus import MilvusClient
@@ -16,7 +15,7 @@ from kedge.stores.base import IndexSpec
 from kedge.stores.milvus.address import Address
 from kedge.stores.milvus.names import collection_name
 from kedge.stores.milvus.schema import Shape, has_sparse_vectors, index_of, schema_of, shape_of
-from kedge.stores.milvus.server import NotLoadedError, Server
+from kedge.stores.milvus.server import NOT_LOADED, Server
 
 _LOADING = 600.0
 """Seconds that a collection may take to be loaded."""
@@ -67,13 +66,15 @@ class Collections:
         """Call a method of `MilvusClient` on the collection; one that dropped out of memory is loaded again."""
         name = collection_name(index)
         try:
-            with suppress(NotLoadedError):
-                return await self._server.ask(method, name, *arguments, **options)
-            await self._load(name)
             return await self._server.ask(method, name, *arguments, **options)
         except NotFoundError:
             self._shapes.pop(index, None)
             raise
+        except StoreError as error:
+            if error.details.get("reason") != NOT_LOADED:
+                raise
+        await self._load(name)
+        return await self._server.ask(method, name, *arguments, **options)
 
     async def _make_ready(self, name: str, shape: Shape) -> None:
         """Indexed and in the server's memory; also after a kill between the steps, and after a restart."""

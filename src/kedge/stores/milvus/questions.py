@@ -30,7 +30,9 @@ _SPARE = 16
 """Hits fetched beyond the limit, to see whether a tie crosses it."""
 _MOST = 16_384
 """The server returns no more hits for one question."""
-_PAGE = 1000
+_PAGES = {"vector": 1000, "metadata": 500}
+_PAGE = 4000
+"""Rows in one answer; fewer where they can be large: the server sends at most 64 MiB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,19 +90,19 @@ class Questions:
         self, index: str, passing: str, fields: list[str], consistency: str = ""
     ) -> AsyncIterator[list[dict[str, Any]]]:
         """Pages of rows. The server gives the first rows by key, so each page starts behind the last key."""
-        after = ""
+        after, most = "", min(_PAGES.get(field, _PAGE) for field in fields)
         while True:
             page: list[dict[str, Any]] = await self._collections.ask(
                 index,
                 MilvusClient.query,
                 filter=f'({passing}) and id > "{after}"',
                 output_fields=fields,
-                limit=_PAGE,
+                limit=most,
                 consistency_level=consistency or self._address.consistency,
             )
             if page:
                 yield page
-            if len(page) < _PAGE:
+            if len(page) < most:
                 return
             after = max(row["id"] for row in page)
 

@@ -18,10 +18,8 @@ _NO_SUCH_COLLECTION = 100
 _NOT_LOADED = (101, 103)
 _NOT_LOADED_WORDS = ("not loaded", "not fully loaded")
 _FAR = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
-
-
-class NotLoadedError(StoreError):
-    """The collection is on the server's disk but not in its memory, as after a restart."""
+NOT_LOADED = "not_loaded"
+"""Reason, in the details of a `StoreError`: the collection is on the server's disk but not in its memory."""
 
 
 class Server:
@@ -84,7 +82,11 @@ def _from_server(error: MilvusException, address: Address) -> KedgeError:
     if error.code == _NO_SUCH_COLLECTION:
         return NotFoundError("The vector index is not on the server (any more).", hint="Create it first.")
     if error.code in _NOT_LOADED or any(words in error.message for words in _NOT_LOADED_WORDS):
-        return NotLoadedError(f"Milvus has not loaded the index: {error.message}.", hint="Try again in a moment.")
+        return StoreError(
+            f"Milvus has not loaded the index: {error.message}.",
+            hint="Try again in a moment.",
+            details={"reason": NOT_LOADED},
+        )
     if error.code in _FAR or "Fail connecting" in error.message:
         return _unreachable(error.message, address)
     return StoreError(

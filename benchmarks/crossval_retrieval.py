@@ -10,7 +10,8 @@ functions over arrays in memory, one passage for each document, so that a settin
   with a 95 % bootstrap interval, and the best any setting of GRID reaches here (in-sample). A set and its variant
   without titles are left out together.
 
-Figures: recall@5 for multi-hop sets, nDCG@10 for the others. `NAME*` is the set without its titles.
+Figures: recall@5 for multi-hop sets, nDCG@10 for the others. `NAME*` is the set without its titles,
+`composed` is made by `benchmarks/composed.py`.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ from kedge.types import Role, Scope
 Array = NDArray[np.float32]
 CACHE = Path(__file__).parents[1] / ".bench-cache" / "crossval"
 SCOPE = Scope("default", "crossval")
-MULTI_HOP = ("2wikimultihop", "hotpotqa_train100")
-VARIANTS = (*SETS, *(f"{name}*" for name in MULTI_HOP))
+MULTI_HOP = ("2wikimultihop", "hotpotqa_train100", "composed")
+VARIANTS = (*SETS, "2wikimultihop*", "hotpotqa_train100*", "composed")
 DEPTH, RERANKED, RESAMPLES = 100, 50, 1000
 SPARSE = SparseTerms()
 Ranking = list[str]

@@ -37,6 +37,7 @@ VARIANTS: dict[str, dict[str, object]] = {
 HEADLINE = {
     "2wikimultihop": ("recall@5", "all_gold@8"),
     "hotpotqa_train100": ("recall@5", "all_gold@8"),
+    "composed": ("recall@5", "all_gold@8"),
     "squad2": ("recall@5", "ndcg@10"),
 }
 
@@ -109,7 +110,7 @@ def plot(results: dict[str, dict[str, dict[str, float | int | None]]], path: Pat
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sets", default=",".join(SETS))
+    parser.add_argument("--sets", default=",".join((*SETS, "composed")))
     parser.add_argument("--limit", type=int, default=None)
     parser.add_argument("--out", type=Path, default=Path("artefacts"))
     options = parser.parse_args()

@@ -26,11 +26,13 @@ from kedge.stores.catalog.database import Database
 from kedge.stores.catalog.schema import metadata
 from kedge.stores.catalog.sql import SqlCatalog, open_catalog
 from kedge.stores.filters import Eq, Filter, Range
+from kedge.stores.memory.vectors import MemoryVectors
 from kedge.stores.pgvector import PgVectors, open_vectors
 from kedge.stores.sqlgraph import open_graph
 from kedge.testing.catalog_made import HERE, THEN, collection, document, publish
 from kedge.testing.graph_made import library
-from kedge.testing.vectors import INDEX, T, id_of, point, spec, vector
+from kedge.testing.vectors import INDEX, T, assert_agrees, id_of, point, spec, vector
+from kedge.text.analyze import SparseTerms
 from kedge.types import DEFAULT_TENANT, IngestRequest, Query, Scope
 
 pytestmark = pytest.mark.store("all", "postgresql")
@@ -300,6 +302,32 @@ def test_hnsw_is_what_answers(url: str) -> None:
 def test_options_out_of_range_are_refused(option: str) -> None:
     with pytest.raises(ConfigError):
         open_vectors(f"postgresql://127.0.0.1:1/none?{option}", Settings())
+
+
+def test_terms_stay_right_while_points_come_and_go(url: str) -> None:
+    texts = ["suffix tree", "tree of life", "graph", "suffix automaton graph", ""]
+
+    async def body() -> None:
+        store, oracle = open_vectors(url, Settings()), MemoryVectors()
+        held = [point(n, text=texts[n % 5], page=n) for n in range(1500)]
+        for each in (store, oracle):
+            await each.create(spec())
+            await each.upsert(INDEX, T, held)
+            await each.delete(INDEX, T, [id_of(n) for n in range(0, 1500, 3)])
+            await each.upsert(INDEX, T, [point(n, text=texts[n % 4], page=n) for n in range(900, 1600)])
+            await each.upsert(INDEX, "other", held[:7])
+        for words in ("suffix tree", "graph life", "automaton"):
+            for where in (None, Range("page", gte=800, lt=1000)):
+                expected = await oracle.keyword_search(INDEX, T, words, 40, where)
+                assert_agrees(await store.keyword_search(INDEX, T, words, 40, where), expected, 40)
+        terms = list(SparseTerms().query_weights("suffix tree graph life unheard"))
+        assert await store.term_idf(INDEX, terms) == pytest.approx(await oracle.term_idf(INDEX, terms))
+        await store.delete(INDEX, T, [id_of(n) for n in range(1600)])
+        assert await store.keyword_search(INDEX, T, "suffix tree", 9) == []
+        assert len(await store.keyword_search(INDEX, "other", "suffix tree", 9)) == 5
+        await store.close()
+
+    asyncio.run(body())
 
 
 def test_a_payload_may_hold_anything(url: str) -> None:

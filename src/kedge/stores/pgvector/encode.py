@@ -3,6 +3,7 @@
 - A payload is stored as the JSON that it is, but for what JSON or the server cannot hold: characters 0 and 1 are
   escaped, whole numbers are written whole, infinity is a number above all doubles, and what no filter can match
   (objects, nested lists, NaN) is an empty object. None and empty lists are left out: a missing field means the same.
+- Terms are stored packed, each with its weight.
 - A vector is stored with norm 1, so that the inner product is the cosine; a zero vector stays zero and scores 0.
 """
 
@@ -15,12 +16,17 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from psycopg.adapt import Buffer, Dumper
 from psycopg.pq import Format
 
 from kedge.stores.base import Vector
 from kedge.types import Json
 
+TERM = np.dtype([("term", "<i4"), ("weight", "<f4")])
+"""A term's id, signed as the server's integers are, and its weight in a text."""
+Terms = npt.NDArray[Any]
+"""Of `TERM`."""
 _HEAD = struct.Struct(">HH")
 _ABOVE_ALL = 10**400
 _NOTHING: dict[str, Json] = {}
@@ -45,6 +51,20 @@ def unit(vector: Vector) -> Vector:
     wide = np.asarray(vector, dtype=np.float64)
     length = float(np.linalg.norm(wide))
     return (wide / length if length else wide).astype(np.float32)
+
+
+def terms_of(weights: Mapping[int, float]) -> Terms:
+    """Terms with their weights as stored."""
+    found = np.empty(len(weights), dtype=TERM)
+    found["term"] = np.fromiter(weights, dtype=np.uint32, count=len(weights)).view(np.int32)
+    found["weight"] = np.fromiter(weights.values(), dtype=np.float32, count=len(weights))
+    return found
+
+
+def weights_of(packed: bytes) -> dict[int, float]:
+    """The way back."""
+    found = np.frombuffer(packed, dtype=TERM)
+    return dict(zip(found["term"].astype(np.uint32).tolist(), found["weight"].tolist(), strict=True))
 
 
 def payload_json(payload: Mapping[str, Json]) -> str:

@@ -4,49 +4,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from psycopg.sql import SQL
 from sqlalchemy import Connection
 
 from kedge.stores.base import StoredPoint
 from kedge.stores.filters import Filter
+from kedge.stores.pgvector import postings
 from kedge.stores.pgvector.conditions import Conditions
-from kedge.stores.pgvector.encode import text, vector_of
+from kedge.stores.pgvector.encode import text, vector_of, weights_of
 from kedge.stores.pgvector.tables import Index, execute, load
-from kedge.stores.pgvector.writing import signed, unsigned
 from kedge.stores.rules import KEYWORD_DIGITS, is_id, ranked
 from kedge.types import Scored
 
-_STEPS = 10.0**KEYWORD_DIGITS
 _COUNT = SQL("SELECT count(*) FROM {points} WHERE tenant = %(tenant)s AND {where}")
 _IDS = SQL(
     "SELECT id::text FROM {points} WHERE tenant = %(tenant)s AND id > %(after)s::uuid ORDER BY id LIMIT %(limit)s"
 )
 _FIRST_IDS = SQL("SELECT id::text FROM {points} WHERE tenant = %(tenant)s ORDER BY id LIMIT %(limit)s")
 _READ = SQL(
-    "SELECT id::text, vector_send(vector), terms, weights FROM {points}"
-    " WHERE tenant = %(tenant)s AND id = ANY(%(ids)s::uuid[])"
+    "SELECT id::text, vector_send(vector), terms FROM {points} WHERE tenant = %(tenant)s AND id = ANY(%(ids)s::uuid[])"
 )
-_HOLDING = SQL(
-    "SELECT term, count(*) FROM {postings} WHERE term = ANY(%(terms)s::int4[]) AND tenant = %(tenant)s GROUP BY term"
-)
-_HOLDING_ALL = SQL("SELECT term, count(*) FROM {postings} WHERE term = ANY(%(terms)s::int4[]) GROUP BY term")
 _TEXTS = SQL(
     "SELECT coalesce(sum(texts), 0)::bigint FROM kedge_vector_tenants"
     " WHERE name = %(name)s AND (tenant = %(tenant)s OR %(tenant)s::text IS NULL)"
 )
-# Scores are rounded before they are ordered, so that noise is never an order and ties go by id.
-_KEYWORDS = SQL(
-    "SELECT id::text AS point, score / %(steps)s FROM"
-    " (SELECT p.id, round(sum(p.weight * asked.weight) * %(steps)s) AS score"
-    " FROM unnest(%(terms)s::int4[], %(weights)s::float8[]) AS asked (term, weight)"
-    " JOIN {postings} AS p ON p.term = asked.term AND p.tenant = %(tenant)s {narrowed} GROUP BY p.id) AS found"
-    " ORDER BY score DESC, id LIMIT %(limit)s"
-)
-# Found once and kept: looked up for each posting it would cost a hundred times as much.
-_ACCEPTED = SQL("WITH accepted AS MATERIALIZED (SELECT id FROM {points} WHERE tenant = %(tenant)s AND {where}) ")
-_NARROWED = SQL("WHERE p.id IN (SELECT id FROM accepted)")
+_ACCEPTED = SQL("SELECT string_agg(int4send(number), '') FROM {points} WHERE tenant = %(tenant)s AND {where}")
+_NAMES = SQL("SELECT number, id::text FROM {points} WHERE number = ANY(%(numbers)s::int4[])")
 
 
 def count(connection: Connection, name: str, tenant: str, where: Filter | None) -> int:
@@ -67,8 +53,8 @@ def read(connection: Connection, name: str, tenant: str, wanted: Sequence[str]) 
     statement = _READ.format(points=load(connection, name).points)
     values = {"tenant": text(tenant), "ids": [id for id in wanted if is_id(id)]}
     return {
-        id: StoredPoint(vector_of(sent), dict(zip(map(unsigned, terms), weights, strict=True)))
-        for id, sent, terms, weights in execute(connection, statement, values)
+        id: StoredPoint(vector_of(sent), weights_of(packed))
+        for id, sent, packed in execute(connection, statement, values)
     }
 
 
@@ -76,39 +62,57 @@ def keyword_search(
     connection: Connection, name: str, tenant: str, asked: Mapping[int, float], *, limit: int, where: Filter | None
 ) -> list[Scored]:
     """The best by BM25, weighed by how rare each term is among the tenant's points."""
-    index, conditions = load(connection, name), Conditions()
-    weights = _idf(connection, index, list(asked), tenant)
-    terms = [term for term in asked if weights.get(term)]
-    if not terms:
+    index = load(connection, name)
+    held = postings.read(connection, index, tenant, list(asked)) if asked else {}
+    if not held:
         return []
-    statement = _KEYWORDS.format(postings=index.postings, narrowed=SQL("") if where is None else _NARROWED)
+    weights = _idf(_texts(connection, index, tenant), {term: len(pairs) for term, pairs in held.items()})
+    numbers = np.concatenate([pairs["point"] for pairs in held.values()])
+    parts = np.concatenate([pairs["weight"] * (asked[term] * weights[term]) for term, pairs in held.items()])
     if where is not None:
-        statement = _ACCEPTED.format(points=index.points, where=conditions.of(where)) + statement
-    values: dict[str, Any] = {
-        "terms": [signed(term) for term in terms],
-        "weights": [asked[term] * weights[term] for term in terms],
-        "tenant": text(tenant),
-        "steps": _STEPS,
-        "limit": limit,
-    }
-    found = execute(connection, statement, {**values, **conditions.values})
-    return ranked(((row[0], row[1]) for row in found), limit, KEYWORD_DIGITS)
+        passing = np.isin(numbers, _accepted(connection, index, tenant, where))
+        numbers, parts = numbers[passing], parts[passing]
+    found, places = np.unique(numbers, return_inverse=True)
+    sums = np.bincount(places, parts, len(found)).astype(np.float64)
+    best = _best(np.round(sums, KEYWORD_DIGITS), limit)
+    names = _names(connection, index, found[best])
+    scored = zip(found[best].tolist(), sums[best].tolist(), strict=True)
+    return ranked(((names[number], score) for number, score in scored), limit, KEYWORD_DIGITS)
+
+
+def _best(scores: npt.NDArray[np.float64], limit: int) -> npt.NDArray[np.bool_]:
+    """The `limit` highest and all that tie with the last of them."""
+    if limit >= len(scores):
+        return np.ones(len(scores), dtype=np.bool_)
+    return np.asarray(scores >= np.partition(scores, -limit)[-limit], dtype=np.bool_)
+
+
+def _accepted(connection: Connection, index: Index, tenant: str, where: Filter) -> npt.NDArray[np.int32]:
+    """Numbers of the points that pass, packed by the server: there may be many."""
+    conditions = Conditions()
+    statement = _ACCEPTED.format(points=index.points, where=conditions.of(where))
+    packed = execute(connection, statement, {"tenant": text(tenant), **conditions.values}).scalar_one()
+    return np.frombuffer(packed or b"", dtype=">i4").astype(np.int32)
+
+
+def _names(connection: Connection, index: Index, numbers: npt.NDArray[np.int32]) -> dict[int, str]:
+    found = execute(connection, _NAMES.format(points=index.points), {"numbers": numbers.tolist()})
+    return {row[0]: row[1] for row in found}
 
 
 def term_idf(connection: Connection, name: str, term_ids: Sequence[int]) -> list[float]:
     """How rare each term is in the index, over all tenants."""
-    weights = _idf(connection, load(connection, name), term_ids, None)
+    index = load(connection, name)
+    weights = _idf(_texts(connection, index, None), postings.counts(connection, index, term_ids))
     return [weights.get(term, 0.0) for term in term_ids]
 
 
-def _idf(connection: Connection, index: Index, terms: Sequence[int], tenant: str | None) -> dict[int, float]:
-    """`ln(1 + (N - n + 0.5) / (n + 0.5))` over those points that have terms at all."""
-    if not terms:
-        return {}
+def _texts(connection: Connection, index: Index, tenant: str | None) -> int:
+    """Points that have terms at all."""
     values = {"name": text(index.name), "tenant": None if tenant is None else text(tenant)}
-    texts = int(execute(connection, _TEXTS, values).scalar_one())
-    holding = (_HOLDING_ALL if tenant is None else _HOLDING).format(postings=index.postings)
-    asked = {"terms": [signed(term) for term in terms], "tenant": values["tenant"]}
-    return {
-        unsigned(term): math.log(1 + (texts - n + 0.5) / (n + 0.5)) for term, n in execute(connection, holding, asked)
-    }
+    return int(execute(connection, _TEXTS, values).scalar_one())
+
+
+def _idf(texts: int, holding: Mapping[int, int]) -> dict[int, float]:
+    """`ln(1 + (N - n + 0.5) / (n + 0.5))`."""
+    return {term: math.log(1 + (texts - n + 0.5) / (n + 0.5)) for term, n in holding.items()}

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sqlalchemy.engine import make_url
+from sqlalchemy import Connection, text
 
 from kedge.config import Settings
 from kedge.errors import ConfigError
 from kedge.stores.base import IndexSpec, Point, StoredPoint, Vector
-from kedge.stores.catalog.database import Database
+from kedge.stores.catalog.database import Database, read_url
 from kedge.stores.filters import Filter
 from kedge.stores.pgvector import nearest, reading, tables, writing
 from kedge.stores.pgvector.encode import VectorDumper
@@ -39,7 +39,7 @@ class Tuning:
     @classmethod
     def of(cls, url: str) -> Tuning:
         """Read the options. ConfigError for one that is no number in pgvector's range."""
-        given = make_url(url).query
+        given = read_url(url).query
         ranges = {"m": (2, 100), "ef_construction": (4, 1000), "ef_search": (1, nearest.MOST)}
         found: dict[str, int] = {}
         for name, (least, most) in ranges.items():
@@ -116,9 +116,18 @@ class PgVectors:
         """Build HNSW and tidy up when enough points were added since the last time; else do nothing."""
         return await self._optimizer.run(index)
 
+    async def version(self) -> str:
+        return await self._database.read(_version)
+
     async def close(self) -> None:
         self._optimizer.cancel()
         await self._database.close()
+
+
+def _version(connection: Connection) -> str:
+    extension = text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
+    server = connection.execute(text("SHOW server_version")).scalar()
+    return f"PostgreSQL {server}, pgvector {connection.execute(extension).scalar()}"
 
 
 def _adapt(connection: Any) -> None:

@@ -3,8 +3,8 @@
 ```
 kedge_vector_indexes              one row per index: its name, dimension and whether HNSW was built
 kedge_vector_tenants              points and texts of each tenant in each index
-kedge_points_<name>_<hash>        tenant, id, vector, payload, terms, weights
-kedge_postings_<name>_<hash>      term, tenant, id → weight: read from its index alone
+kedge_points_<name>_<hash>        tenant, id, number, vector, payload, terms
+kedge_postings_<name>_<hash>      which points hold a term (`postings.py`)
 ```
 
 Names of tables are made of letters, digits and a hash of the index's name, which may be any text.
@@ -31,11 +31,15 @@ HNSW_UP_TO = 2000
 HALF_UP_TO = 4000
 """Dimensions that it takes in half precision; above, search is exact."""
 _LARGEST = 16_000
+_WIDEST = 8160
+"""Bytes of the largest row that fits a page of the server."""
+_BESIDE_VECTOR = 512
+"""Bytes of a row beside its vector, for most payloads."""
 
 _REGISTRY = (
     SQL(
         'CREATE TABLE IF NOT EXISTS kedge_vector_indexes (name text COLLATE "C" PRIMARY KEY, dimension int NOT NULL,'
-        " hnsw boolean NOT NULL DEFAULT false, optimized bigint NOT NULL DEFAULT 0)"
+        " written int NOT NULL DEFAULT 0, hnsw boolean NOT NULL DEFAULT false, optimized bigint NOT NULL DEFAULT 0)"
     ),
     SQL(
         'CREATE TABLE IF NOT EXISTS kedge_vector_tenants (name text COLLATE "C" NOT NULL'
@@ -43,17 +47,20 @@ _REGISTRY = (
         " points bigint NOT NULL, texts bigint NOT NULL, PRIMARY KEY (name, tenant))"
     ),
 )
-# Rows stay whole up to a page: a vector that is stored aside would have to be fetched one by one in a scan.
+# A scan must not fetch vectors and payloads from elsewhere, nor read over terms: only those are stored aside.
 _POINTS = SQL(
-    'CREATE TABLE {points} (tenant text COLLATE "C" NOT NULL, id uuid NOT NULL, vector vector({dimension}) NOT NULL,'
-    " payload jsonb NOT NULL, terms int4[] NOT NULL, weights real[] NOT NULL, PRIMARY KEY (tenant, id))"
-    " WITH (toast_tuple_target = 8160)"
+    'CREATE TABLE {points} (tenant text COLLATE "C" NOT NULL, id uuid NOT NULL, number int NOT NULL UNIQUE,'
+    " vector vector({dimension}) NOT NULL, payload jsonb NOT NULL, terms bytea NOT NULL, PRIMARY KEY (tenant, id))"
+    " WITH (toast_tuple_target = {width})"
 )
+_ASIDE = SQL("ALTER TABLE {points} ALTER COLUMN terms SET STORAGE EXTERNAL, ALTER COLUMN payload SET STORAGE MAIN")
+_INSIDE = SQL("ALTER TABLE {points} ALTER COLUMN vector SET STORAGE PLAIN")
 _PAYLOAD = SQL("CREATE INDEX {name} ON {points} USING gin (payload jsonb_path_ops)")
 _POSTINGS = SQL(
-    'CREATE TABLE {postings} (term int4 NOT NULL, tenant text COLLATE "C" NOT NULL, id uuid NOT NULL,'
-    " weight real NOT NULL, PRIMARY KEY (term, tenant, id) INCLUDE (weight))"
+    'CREATE TABLE {postings} (term int4 NOT NULL, tenant text COLLATE "C" NOT NULL, first int NOT NULL,'
+    " pairs bytea NOT NULL, PRIMARY KEY (term, tenant, first))"
 )
+_UNPACKED = SQL("ALTER TABLE {postings} ALTER COLUMN pairs SET STORAGE EXTERNAL")
 _NUMBERS = SQL(
     "CREATE INDEX IF NOT EXISTS {name} ON {points} ((payload -> {field}))"
     " WHERE jsonb_typeof(payload -> {field}) = 'number'"
@@ -125,14 +132,24 @@ def create(connection: Connection, spec: IndexSpec) -> None:
         values = {"name": text(spec.name), "dimension": spec.dimension}
         statement = SQL("INSERT INTO kedge_vector_indexes (name, dimension) VALUES (%(name)s, %(dimension)s)")
         execute(connection, statement, values)
-        execute(connection, _POINTS.format(points=index.points, dimension=Literal(spec.dimension)))
+        _create_points(connection, index)
         execute(connection, _PAYLOAD.format(name=index.part("payload"), points=index.points))
         execute(connection, _POSTINGS.format(postings=index.postings))
+        execute(connection, _UNPACKED.format(postings=index.postings))
     elif index.dimension != spec.dimension:
         raise DimensionMismatchError(found=spec.dimension, expected=index.dimension, collection=spec.name)
     for field, kind in spec.payload_indexes.items():
         if kind in ("integer", "float"):
             index_field(connection, index, field)
+
+
+def _create_points(connection: Connection, index: Index) -> None:
+    width = 4 * index.dimension + _BESIDE_VECTOR
+    sizes = {"dimension": Literal(index.dimension), "width": Literal(min(width, _WIDEST))}
+    execute(connection, _POINTS.format(points=index.points, **sizes))
+    execute(connection, _ASIDE.format(points=index.points))
+    if width <= _WIDEST:
+        execute(connection, _INSIDE.format(points=index.points))
 
 
 def index_field(connection: Connection, index: Index, field: str) -> None:

@@ -57,6 +57,11 @@ def test_errors_come_through(kedge: Kedge) -> None:
         kedge.document("nobody")
 
 
+def test_a_list_is_no_source(kedge: Kedge) -> None:
+    with pytest.raises(UsageError, match="path or an address"):
+        kedge.ingest(["docs"])  # type: ignore[arg-type]
+
+
 def test_documents_and_delete(tmp_path: Path) -> None:
     with Kedge(tmp_path / "home", embedder=EMBEDDER) as kedge:
         kedge.ingest(write_corpus(tmp_path / "corpus"), collection="sea", topic="sea")

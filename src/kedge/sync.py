@@ -74,6 +74,9 @@ class Kedge:
         on_progress: Callable[[Job], None] | None = None,
     ) -> Job:
         """Take in files, folders, globs or URLs and return the ended job; `job.errors` names what could not be read."""
+        for source in sources:
+            if not isinstance(source, str | Path):
+                raise UsageError(f"A source is a path or an address, not {source!r}.", hint="Unpack lists with *.")
         request = IngestRequest(
             scope=self._scope(collection),
             sources=tuple(str(source) for source in sources),

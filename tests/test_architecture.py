@@ -14,7 +14,7 @@ LAYERS = (
     ("registry", "telemetry", "home"),
     ("ingest", "retrieve", "answer"),
     ("kinds",),
-    ("keeper", "upkeep"),
+    ("keeper", "upkeep", "doctor"),
     ("engine",),
     ("sync", "shapes", "testing"),
     ("evals", "server", "cli"),

@@ -66,7 +66,7 @@ class CollectionKeeper:
                 f"Collection {scope.collection!r} holds {collection.kind}, not {kind.name}.",
                 hint="Choose another collection with --collection.",
             )
-        self._check_pinned(collection)
+        check_pinned(self._settings, collection)
         embedder = await self.embedder_of(collection)
         await self._stores.vectors.create(_spec(collection, kind))
         return collection, embedder
@@ -173,24 +173,25 @@ class CollectionKeeper:
         await self._stores.catalog.collections.put(collection)
         return collection
 
-    def _check_pinned(self, collection: Collection) -> None:
-        """An embedder asked for by name must be the pinned one; the default gives way to it."""
-        asked = self._settings.embedder
-        if "embedder" in self._settings.model_fields_set and asked not in (
-            collection.embedder,
-            collection.embedder.partition(":")[0],
-        ):
-            raise EmbedderMismatchError(
-                f"Collection {collection.scope.collection!r} was built with {collection.embedder!r}, not {asked!r}.",
-                hint=f"Run `kedge collection reindex {collection.scope.collection} --embedder {asked}` to change it.",
-                details={"expected": collection.embedder, "found": asked},
-            )
-
     async def _embed_into(self, collection: Collection, embedder: Embedder, batch: list[Passage]) -> None:
         vectors = await embedder.embed([passage.embed_text for passage in batch])
         points = as_points(batch, vectors)
         await self._stores.vectors.upsert(collection.index_name, collection.scope.tenant, points)
         await self._stores.catalog.passages.mark_indexed([point.id for point in points], collection.index_name)
+
+
+def check_pinned(settings: Settings, collection: Collection) -> None:
+    """An embedder asked for by name must be the pinned one; the default gives way to it. EmbedderMismatchError."""
+    asked = settings.embedder
+    if "embedder" in settings.model_fields_set and asked not in (
+        collection.embedder,
+        collection.embedder.partition(":")[0],
+    ):
+        raise EmbedderMismatchError(
+            f"Collection {collection.scope.collection!r} was built with {collection.embedder!r}, not {asked!r}.",
+            hint=f"Run `kedge collection reindex {collection.scope.collection} --embedder {asked}` to change it.",
+            details={"expected": collection.embedder, "found": asked},
+        )
 
 
 def _spec(collection: Collection, kind: Kind) -> IndexSpec:

@@ -25,13 +25,13 @@ def mask_url(url: str) -> str:
 
 
 def split_url(url: str, what: str, hint: str) -> SplitResult:
-    """The parts of the URL of `what`. ConfigError, without secrets, for one that cannot be taken apart."""
+    """The parts of the URL, which messages call `what`. ConfigError, without secrets, for one that cannot be taken apart."""
     try:
         parts = urlsplit(url)
         _ = parts.port
     except ValueError as error:
         raise ConfigError(
-            f"The address of {what} cannot be read: {mask_url(url)}.",
+            f"{what} cannot be read: {mask_url(url)}.",
             hint=f"{hint} The port is a number; signs like @ / [ in a password are percent-encoded (%40 for @).",
         ) from error
     return parts

@@ -71,8 +71,8 @@ class RedisCache:
 
         await self._try(tell, None)
 
-    async def ping(self) -> str:
-        """The server's version; StoreError when it does not answer. For `kedge doctor`."""
+    async def version(self) -> str:
+        """Name and version of the server. StoreError when it does not answer."""
         try:
             info = await self._client.info("server")
         except (RedisError, OSError) as error:
@@ -114,7 +114,7 @@ def open_cache(url: str, _settings: Settings) -> RedisCache:
 
 
 def _client(url: str) -> Redis:
-    parts = split_url(url, "the cache", _HINT)
+    parts = split_url(url, "The cache URL", _HINT)
     unknown = sorted({name for name, _ in parse_qsl(parts.query, keep_blank_values=True)} - _OPTIONS)
     database = parts.path.strip("/")
     if unknown or not parts.hostname or (database and not database.isdecimal()):

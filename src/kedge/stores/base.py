@@ -130,6 +130,14 @@ class CanOptimize(Protocol):
         """Improve the index; True when anything was done. Search and writes keep working meanwhile."""
 
 
+@runtime_checkable
+class CanTellVersion(Protocol):
+    """A store on a server that says what it is."""
+
+    async def version(self) -> str:
+        """Name and version of the server, such as `Qdrant 1.19.2`. StoreError when it does not answer."""
+
+
 @dataclass(frozen=True, slots=True)
 class ConceptHit:
     """A concept as a graph read returns it."""

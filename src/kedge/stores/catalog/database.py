@@ -24,6 +24,7 @@ from kedge.errors import ConfigError, StoreError
 from kedge.stores.catalog import postgresql, sqlite
 from kedge.stores.catalog.failures import translated
 from kedge.stores.catalog.migrate import migrate
+from kedge.urls import mask_url
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -46,7 +47,7 @@ class Database:
         on_connect: postgresql.OnConnect | None = None,
     ) -> None:
         """`prepare` makes the tables; `part` and `on_connect` are for `postgresql.open_engine`."""
-        parsed = _checked(url)
+        parsed = read_url(url)
         server = postgresql.parse(parsed) if parsed.get_backend_name() == "postgresql" else None
         self.where = server.where if server else str(parsed.database)
         self._closed = False
@@ -135,11 +136,15 @@ def upsert(
     connection.execute(statement, rows)
 
 
-def _checked(url: str) -> URL:
+def read_url(url: str) -> URL:
+    """The URL of a database that is known here. ConfigError, without secrets, for any other."""
     try:
         parsed = make_url(url)
-    except ArgumentError as error:
-        raise ConfigError(f"{url!r} is not a database URL.", hint="Use sqlite:///path/to/catalog.db.") from error
+    except (ArgumentError, ValueError) as error:
+        hint = "Use sqlite:///path/to/catalog.db or postgresql://user:password@host:5432/database."
+        raise ConfigError(f"{mask_url(url)!r} is not a database URL.", hint=hint) from error
+    if "@" in (parsed.host or ""):  # it would be taken for a part of the host's name, and shown
+        raise ConfigError("The password in the database URL has an @ in it.", hint="Write it as %40.")
     backend = parsed.get_backend_name()
     if backend not in ("sqlite", "postgresql"):
         raise ConfigError(f"There is no database {backend!r} here.", hint="Use sqlite:///path or postgresql://host/db.")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote
 
 from kedge.errors import ConfigError
+from kedge.urls import split_url
 
 _HINT = "Write iris://user:password@host:1972/NAMESPACE."
 _OPTIONS = {"timeout", "vector_type", "sslconfig"}
@@ -28,11 +29,8 @@ class Address:
     @classmethod
     def of(cls, url: str) -> Address:
         """Read the URL; `ConfigError` says what is wrong with it."""
-        parts = urlsplit(url)
-        try:
-            port = parts.port or 1972
-        except ValueError as error:
-            raise ConfigError("The port of the IRIS server is no number.", hint=_HINT) from error
+        parts = split_url(url, "The IRIS URL", _HINT)
+        port = parts.port or 1972
         namespace = unquote(parts.path.strip("/"))
         if not parts.hostname or not namespace or parts.username is None:
             raise ConfigError("The IRIS URL names no user, host or namespace.", hint=_HINT)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote
 
 from kedge.errors import ConfigError
+from kedge.urls import split_url
 
 SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc")
 DEFAULT_PORT = 7687
 DEFAULT_TIMEOUT = 15.0
+_HINT = "Use neo4j://user:password@host:7687/database (neo4j+s:// for TLS); docs/how-to/stores-neo4j.md."
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +39,8 @@ def parse(url: str) -> Address:
     >>> parse("neo4j+s://me:p%40ss@graph.example/kb?direct=true")
     Address(uri='bolt+s://graph.example:7687', database='kb', timeout=15.0)
     """
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port or DEFAULT_PORT
-    except ValueError as error:
-        raise _wrong(f"it cannot be read ({error})") from error
+    parts = split_url(url, "The graph URL", _HINT)
+    host, port = parts.hostname, parts.port or DEFAULT_PORT
     if parts.scheme not in SCHEMES or not host:
         raise _wrong("it names no server" if parts.scheme in SCHEMES else f"there is no scheme {parts.scheme!r}")
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
@@ -66,7 +65,4 @@ def _seconds(text: str) -> float:
 
 
 def _wrong(reason: str) -> ConfigError:
-    return ConfigError(
-        f"The graph URL cannot be used: {reason}.",
-        hint="Use neo4j://user:password@host:7687/database (neo4j+s:// for TLS); docs/how-to/stores-neo4j.md.",
-    )
+    return ConfigError(f"The graph URL cannot be used: {reason}.", hint=_HINT)

@@ -62,6 +62,11 @@ class Neo4jGraph:
         while await self._connection.write(scope, removing.drop_some):
             pass
 
+    async def version(self) -> str:
+        asked = "CALL dbms.components() YIELD versions, edition RETURN versions[0], edition"
+        (said,) = (await self._connection.read(Scope("", ""), asked))[:1]
+        return f"Neo4j {said[0]} {said[1]}"
+
     async def close(self) -> None:
         await self._connection.close()
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote
 
 from qdrant_client import AsyncQdrantClient
 
 from kedge.errors import ConfigError, HomeBusyError
+from kedge.urls import split_url
 
-_HINT = "Write qdrant://host:6333, with the key as the password: qdrant://:KEY@host:6333."
+_HINT = "Write qdrant://host:6333; the key is the setting vector_key, or the password: qdrant://:KEY@host:6333."
 _OPTIONS = {"https", "timeout", "grpc_port"}
 _TIMEOUT = 30
 
@@ -33,9 +34,9 @@ class Address:
     local: bool = False
 
     @classmethod
-    def of(cls, url: str) -> Address:
-        """Read the URL; `ConfigError` says what is wrong with it."""
-        parts = urlsplit(url)
+    def of(cls, url: str, key: str | None = None) -> Address:
+        """Read the URL; `ConfigError` says what is wrong with it. A `key` wins over the one in the URL."""
+        parts = split_url(url, "The Qdrant URL", _HINT)
         if parts.scheme == "qdrant+memory":
             return cls("in memory", {"location": ":memory:"}, local=True)
         if parts.scheme == "qdrant+local":
@@ -45,15 +46,11 @@ class Address:
             return cls(folder, {"path": folder, "force_disable_check_same_thread": True}, local=True)
         if parts.scheme != "qdrant":
             raise ConfigError(f"There is no Qdrant of the kind {parts.scheme!r}.", hint=_HINT)
-        return cls._remote(url)
+        return cls._remote(parts, key)
 
     @classmethod
-    def _remote(cls, url: str) -> Address:
-        parts = urlsplit(url)
-        try:
-            port = parts.port or 6333
-        except ValueError as error:
-            raise ConfigError("The port of the Qdrant server is no number.", hint=_HINT) from error
+    def _remote(cls, parts: SplitResult, key: str | None) -> Address:
+        port = parts.port or 6333
         if not parts.hostname:
             raise ConfigError("The Qdrant URL names no host.", hint=_HINT)
         given = dict(parse_qsl(parts.query, keep_blank_values=True))
@@ -64,7 +61,8 @@ class Address:
                 f"The Qdrant URL has unknown options: {', '.join(sorted(given.keys() - _OPTIONS))}.",
                 hint=f"Known: {', '.join(sorted(_OPTIONS))}.",
             )
-        key = unquote(parts.password) if parts.password else None
+        if key is None and parts.password:
+            key = unquote(parts.password)
         options: dict[str, Any] = {
             "host": parts.hostname,
             "port": port,

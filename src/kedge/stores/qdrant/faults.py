@@ -56,7 +56,7 @@ def _from_status(status: int, message: str, address: str, index: str) -> KedgeEr
     if status in (401, 403):
         return StoreError(
             f"The Qdrant server at {address} refused the key.",
-            hint="Give the key as the URL's password: qdrant://:KEY@host:6333.",
+            hint="Set vector_key (KEDGE_VECTOR_KEY), or give it as the URL's password: qdrant://:KEY@host:6333.",
             details={"status": status},
         )
     if any(sign in message for sign in _FULL) or status == 507:

@@ -33,9 +33,9 @@ _VALUES = 500_000
 """Numbers in one request, so that it stays well below the server's limit of 32 MB."""
 
 
-def open_vectors(url: str, settings: Settings) -> QdrantVectors:  # noqa: ARG001 (the registry's signature)
+def open_vectors(url: str, settings: Settings) -> QdrantVectors:
     """`qdrant://[:KEY@]host[:6333]`, `qdrant+local:///folder` or `qdrant+memory:`."""
-    return QdrantVectors(Address.of(url))
+    return QdrantVectors(Address.of(url, settings.vector_key.get_secret_value() if settings.vector_key else None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +166,12 @@ class QdrantVectors:
         await self._dimension(index)
         with self._about(index):
             return (await self._client.count(collection_name(index), filter_of(tenant, where), exact=True)).count
+
+    async def version(self) -> str:
+        if self._address.local:
+            return "qdrant-client's local mode"
+        with self._about(""):
+            return f"Qdrant {(await self._client.info()).version}"
 
     async def close(self) -> None:
         if not self._closed:

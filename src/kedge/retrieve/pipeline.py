@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kedge.config import Settings
 from kedge.errors import NotFoundError, QueryError
@@ -24,8 +25,9 @@ from kedge.retrieve.fuse import Fused, add_bonus, blend, fuse_by_rank, with_rank
 from kedge.retrieve.graph import Asked, GraphResult, Named, read_question, search_graph, weigh_question
 from kedge.retrieve.ports import CollectionSource
 from kedge.retrieve.rarity import term_weights
-from kedge.retrieve.rerank import adaptive, smooth
-from kedge.stores.base import CanKeywordSearch, CanReadPoints, Vector
+from kedge.retrieve.rerank import adaptive, exact_blend, smooth
+from kedge.retrieve.soft import open_vectors, soft_match
+from kedge.stores.base import CanKeywordSearch, CanReadPoints, CanWeighTerms, StoredPoint, Vector
 from kedge.stores.filters import Eq, Filter, all_of, evaluate
 from kedge.stores.opened import Stores
 from kedge.text.analyze import SparseTerms
@@ -33,9 +35,12 @@ from kedge.types import MAX_QUERY_CHARS, MAX_TOP_K, Collection, Passage, Query, 
 
 RERANKED = 50
 """Best candidates that the light reranker orders."""
+SOFT = 0.5
+"""What a full soft match of the question's words adds to a score, which is on the scale 0 to 2."""
 READ_BY_MODEL = 20
 """Best candidates that a reranking model reads."""
 SPARSE = SparseTerms()
+Array = NDArray[np.float32]
 
 
 def validate(query: Query) -> None:
@@ -66,6 +71,8 @@ class _Run:
     weights: Mapping[int, float] = field(default_factory=dict)
     """Weight of each term of the question."""
     graph: GraphResult = field(default_factory=lambda: GraphResult((), {}))
+    passages: dict[str, Passage | None] = field(default_factory=dict)
+    """What the catalog was asked for: each passage, or None for one that it does not show to readers."""
 
     def strength(self) -> float:
         """How near the nearest hit is, from 0 to 1: by cosine, or by the share of the question's words it holds."""
@@ -214,22 +221,25 @@ class Retriever:
         return kept, passages
 
     async def _visible(self, run: _Run, ids: Sequence[str], *, filtered: bool = True) -> dict[str, Passage]:
-        if not ids:
-            return {}
-        live = await self.stores.catalog.passages.live(run.query.scope, ids)
+        asked = [key for key in ids if key not in run.passages]
+        if asked:
+            live = await self.stores.catalog.passages.live(run.query.scope, asked)
+            run.passages |= {key: live.get(key) for key in asked}
+        found = {key: passage for key in ids if (passage := run.passages[key]) is not None}
         if run.where is None or not filtered:
-            return live
-        return {key: passage for key, passage in live.items() if evaluate(run.where, passage.payload())}
+            return found
+        return {key: passage for key, passage in found.items() if evaluate(run.where, passage.payload())}
 
     async def _rerank(self, run: _Run, fused: Sequence[Fused]) -> list[Fused]:
         """By the light default, by a model of that name, or not at all."""
         if self._settings.reranker == "none" or len(fused) < 2:
             return list(fused)
         if self._settings.reranker == "default":
-            return await self._smooth(run, fused)
+            return await self._lightly(run, fused)
         return await self._rerank_by_model(run, fused)
 
-    async def _smooth(self, run: _Run, fused: Sequence[Fused]) -> list[Fused]:
+    async def _lightly(self, run: _Run, fused: Sequence[Fused]) -> list[Fused]:
+        """Exact scores in both channels, soft word match, smoothing: see `rerank.py` and `soft.py`."""
         points = self.stores.vectors
         if not isinstance(points, CanReadPoints):
             return list(fused)
@@ -238,10 +248,24 @@ class Retriever:
         stored = await points.read(run.collection.index_name, run.query.scope.tenant, wanted)
         if any(item.passage_id not in stored for item in head):
             return list(fused)
-        sure = max((hit.bonus for hit in run.graph.hits), default=0.0)
         scores = np.array([item.score for item in head], dtype=np.float32)
+        if self._settings.fusion == "default":
+            known = isinstance(points, CanWeighTerms)  # else a keyword score cannot be computed here
+            scores = (_exact(run, head, stored) if known else scores) + SOFT * await self._soft(run, wanted)
+        sure = max((hit.bonus for hit in run.graph.hits), default=0.0)
         vectors = np.stack([stored[item.passage_id].vector for item in head])
-        return [*_reordered(head, smooth(scores, vectors, adaptive(sure)).tolist()), *fused[RERANKED:]]
+        ranked = _reordered(head, smooth(scores, vectors, adaptive(sure)).tolist())
+        return [*ranked, *(replace(item, score=min(item.score, ranked[-1].score)) for item in fused[RERANKED:])]
+
+    async def _soft(self, run: _Run, wanted: Sequence[str]) -> Array:
+        """Soft match of each passage above the worst one's."""
+        vectors = await asyncio.to_thread(open_vectors)
+        if vectors is None:
+            return np.zeros(len(wanted), dtype=np.float32)
+        passages = await self._visible(run, wanted, filtered=False)
+        texts = [passages[key].embed_text if key in passages else "" for key in wanted]
+        shares = soft_match(vectors, run.query.text, texts)
+        return np.asarray(shares - shares.min(), dtype=np.float32)
 
     async def _rerank_by_model(self, run: _Run, fused: Sequence[Fused]) -> list[Fused]:
         """The model reads the best passages and decides their order; those it did not read follow."""
@@ -265,6 +289,17 @@ class Retriever:
             f"{run.collection.passages} passages, of which {passing} pass the filter; best vector scores: {samples}. "
             "If this is unexpected, run `kedge check`."
         ]
+
+
+def _exact(run: _Run, head: Sequence[Fused], stored: Mapping[str, StoredPoint]) -> Array:
+    """Blended score of each hit with the graph's bonus, where each channel's own score is computed, never assumed."""
+    points = [stored[item.passage_id] for item in head]
+    cosines = np.stack([point.vector for point in points]) @ run.vector
+    keyword = [sum(weight * point.terms.get(term, 0.0) for term, weight in run.weights.items()) for point in points]
+    bonus = {hit.passage_id: hit.bonus for hit in run.graph.hits}
+    best = [max((hit.score for hit in hits), default=0.0) for hits in (run.dense, run.keyword)]
+    base = exact_blend(cosines, np.array(keyword, dtype=np.float32), best[0], best[1])
+    return base + np.array([bonus.get(item.passage_id, 0.0) for item in head], dtype=np.float32)
 
 
 def _reordered(head: Sequence[Fused], scores: Sequence[float]) -> list[Fused]:

@@ -10,6 +10,8 @@ from kedge.errors import ConfigError
 HIDDEN = "***"
 _USER = re.compile(r"^([\w.+-]*:?/*).*@", re.DOTALL)
 """Up to the last @, so that a password with unescaped signs in it is hidden whole."""
+_NO_PORT = re.compile(r"(://[^/?#@:\[]*:)(?!\d*(?:[/?#]|$))[^/?#@]*")
+"""What stands in a port's place and is no number: a password, where the host was forgotten."""
 _OPTION = re.compile(r"(\w*(?:pass|pwd|key|token|secret|credential)\w*=)[^&\s]*", re.IGNORECASE)
 
 
@@ -21,11 +23,14 @@ def mask_url(url: str) -> str:
     >>> mask_url("qdrant://localhost:6333")
     'qdrant://localhost:6333'
     """
-    return _OPTION.sub(rf"\g<1>{HIDDEN}", _USER.sub(rf"\g<1>{HIDDEN}@", url))
+    shown = _USER.sub(rf"\g<1>{HIDDEN}@", url)
+    for pattern in (_NO_PORT, _OPTION):
+        shown = pattern.sub(rf"\g<1>{HIDDEN}", shown)
+    return shown
 
 
 def split_url(url: str, what: str, hint: str) -> SplitResult:
-    """The parts of the URL, which messages call `what`. ConfigError, without secrets, for one that cannot be taken apart."""
+    """The parts of the URL, which messages call `what`. ConfigError, without secrets, when it cannot be taken apart."""
     try:
         parts = urlsplit(url)
         _ = parts.port

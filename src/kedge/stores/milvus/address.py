@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+from dataclasses import dataclass, field
+from urllib.parse import SplitResult, parse_qsl, unquote
 
 from kedge.errors import ConfigError
+from kedge.urls import mask_url, split_url
 
 PORT = 19530
 CONSISTENCIES = ("Strong", "Session", "Bounded", "Eventually")
@@ -50,7 +51,9 @@ class Address:
     """As the driver wants it."""
     index: VectorIndex
     user: str = ""
-    password: str = ""
+    password: str = field(default="", repr=False)
+    token: str = field(default="", repr=False)
+    """Key of a server that wants one instead of user and password."""
     database: str = ""
     consistency: str = "Strong"
     """Of searches; counts and listings are always strong."""
@@ -60,9 +63,9 @@ class Address:
     """Name of the field that holds the text."""
 
 
-def read_address(url: str) -> Address:
-    """Read the URL; all that is wrong with it is a `ConfigError`."""
-    parts = urlsplit(url)
+def read_address(url: str, token: str = "") -> Address:
+    """Read the URL; all that is wrong with it is a `ConfigError`. A token takes the place of user and password."""
+    parts = split_url(url, "The Milvus URL", "Write milvus://localhost:19530.")
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
     general = {name: options.pop(name, default) for name, default in _GENERAL.items()}
     index = _index(general["index"], options)
@@ -75,8 +78,9 @@ def read_address(url: str) -> Address:
     return Address(
         uri=_uri(url, parts, secure=general["secure"] == "true"),
         index=index,
-        user=unquote(parts.username or ""),
-        password=unquote(parts.password or ""),
+        user="" if token else unquote(parts.username or ""),
+        password="" if token else unquote(parts.password or ""),
+        token=token,
         database="" if _is_lite(parts) else unquote(parts.path.strip("/")),
         consistency=general["consistency"],
         timeout=_positive("timeout", general["timeout"]),
@@ -92,14 +96,13 @@ def _uri(url: str, parts: SplitResult, *, secure: bool) -> str:
     if _is_lite(parts):
         path = unquote(f"{parts.netloc}{parts.path}")
         if not path.endswith(".db"):
-            raise ConfigError(f"The vector store {url!r} names no file.", hint="Write milvus+lite:///path/to/file.db.")
+            raise ConfigError(
+                f"The vector store {mask_url(url)} names no file.", hint="Write milvus+lite:///path/to/file.db."
+            )
         return path
-    try:
-        host, port = parts.hostname, parts.port or PORT
-    except ValueError as error:
-        raise ConfigError(f"The port in {url!r} is no number from 0 to 65535.") from error
+    host, port = parts.hostname, parts.port or PORT
     if not host:
-        raise ConfigError(f"The vector store {url!r} names no host.", hint="Write milvus://localhost:19530.")
+        raise ConfigError(f"The vector store {mask_url(url)} names no host.", hint="Write milvus://localhost:19530.")
     shown = f"[{host}]" if ":" in host else host
     return f"{'https' if secure else 'http'}://{shown}:{port}"
 

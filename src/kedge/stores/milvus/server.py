@@ -56,6 +56,7 @@ class Server:
                     address.uri,
                     user=address.user,
                     password=address.password,
+                    token=address.token,
                     db_name=address.database,
                     timeout=address.timeout,
                     dedicated=True,

@@ -29,9 +29,9 @@ _KEYS = 1000
 """Keys named in one question."""
 
 
-def open_vectors(url: str, settings: Settings) -> MilvusVectors:  # noqa: ARG001 (the registry's signature)
+def open_vectors(url: str, settings: Settings) -> MilvusVectors:
     """`milvus://host:19530/database?index=HNSW` and the like; see `address.py`. Connects on first use."""
-    return MilvusVectors(read_address(url))
+    return MilvusVectors(read_address(url, settings.vector_key.get_secret_value() if settings.vector_key else ""))
 
 
 class MilvusVectors:
@@ -117,6 +117,9 @@ class MilvusVectors:
         await self.collections.shape(index)
         passing = await self._questions.passing(index, tenant, where, STRONG)
         return await self._questions.count(index, passing, STRONG)
+
+    async def version(self) -> str:
+        return f"Milvus {await self._server.ask(MilvusClient.get_server_version)}"
 
     async def close(self) -> None:
         await self._server.close()

@@ -29,4 +29,4 @@ class PostgresqlLikeMemory(CatalogCongruence):
 @pytest.mark.req("D-09", "D-10", "D-18")
 @pytest.mark.store("catalog", "postgresql")
 class TestPostgresqlLikeMemory(PostgresqlLikeMemory.TestCase):
-    settings = settings(max_examples=8, stateful_step_count=20, deadline=None)
+    settings = settings(max_examples=5, stateful_step_count=20, deadline=None)

@@ -29,4 +29,4 @@ class PostgresqlLikeMemory(GraphCongruence):
 @pytest.mark.req("D-05", "D-06", "D-08")
 @pytest.mark.store("graph", "postgresql")
 class TestPostgresqlLikeMemory(PostgresqlLikeMemory.TestCase):
-    settings = settings(max_examples=8, stateful_step_count=12, deadline=None)
+    settings = settings(max_examples=5, stateful_step_count=12, deadline=None)

@@ -15,7 +15,7 @@ from kedge.testing.vectors import DurableVectorStoreContract
 
 @pytest.mark.store("vectors", "postgresql")
 class TestPostgresqlVectors(DurableVectorStoreContract):
-    examples = 25
+    examples = 15
 
     async def open_store(self, folder: Path) -> VectorStore:
         return open_vectors(url_of(folder), Settings())

@@ -38,6 +38,7 @@ _NEAR = SQL(
 _ENOUGH = SQL(
     "SELECT count(*) FROM (SELECT 1 FROM {points} WHERE tenant = %(tenant)s AND {where} LIMIT %(many)s) AS enough"
 )
+_ALL = SQL("SELECT coalesce(sum(points), 0) FROM kedge_vector_tenants WHERE name = %(name)s AND tenant = %(tenant)s")
 _TUNE = SQL(
     "SELECT set_config('hnsw.ef_search', %(ef)s, true), set_config('hnsw.iterative_scan', 'relaxed_order', true)"
 )
@@ -64,7 +65,8 @@ def search(connection: Connection, name: str, asked: Question) -> list[Scored]:
     where = conditions.of(asked.where)
     values = {"tenant": text(asked.tenant), "vector": unit(asked.vector), "limit": asked.limit, "steps": _STEPS}
     values |= conditions.values
-    if index.hnsw and asked.limit + SPARE <= MOST and _many(connection, index, where, values, asked.exact_below):
+    fits = index.hnsw and asked.limit + SPARE <= MOST
+    if fits and _passing(connection, index, where, values, asked) > asked.exact_below:
         hits = _near(connection, index, where, values, asked)
         if len(hits) >= asked.limit and not _tied(hits, asked.limit):
             return ranked(hits, asked.limit, COSINE_DIGITS)
@@ -81,9 +83,14 @@ def distance(index: Index) -> Composable | None:
     return None
 
 
-def _many(connection: Connection, index: Index, where: Composable, values: dict[str, Any], exact_below: int) -> bool:
-    statement = _ENOUGH.format(points=index.points, where=where)
-    return bool(execute(connection, statement, {**values, "many": exact_below + 1}).scalar_one() > exact_below)
+def _passing(connection: Connection, index: Index, where: Composable, values: dict[str, Any], asked: Question) -> int:
+    """How many points pass, counted only as far as it matters."""
+    if asked.where is None:
+        counted = execute(connection, _ALL, {**values, "name": text(index.name)})
+    else:
+        enough = _ENOUGH.format(points=index.points, where=where)
+        counted = execute(connection, enough, {**values, "many": asked.exact_below + 1})
+    return int(counted.scalar_one())
 
 
 def _near(

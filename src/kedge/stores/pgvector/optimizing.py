@@ -22,6 +22,7 @@ _BUILD = SQL(
     " WITH (m = {m}, ef_construction = {ef})"
 )
 _SESSION = SQL("SELECT set_config('maintenance_work_mem', %(memory)s, false), set_config('lock_timeout', '0', false)")
+_ALONE = SQL("SELECT pg_try_advisory_lock(hashtextextended(current_schema() || '/optimize/' || %(name)s, 0))")
 _DONE = SQL("UPDATE kedge_vector_indexes SET hnsw = %(hnsw)s, optimized = %(points)s WHERE name = %(name)s")
 
 
@@ -41,6 +42,8 @@ class Optimizer:
         if points - index.optimized < self._after or name in self._running:
             return False
         hnsw = await self._database.alone(self._improve, index)
+        if hnsw is None:
+            return False
         await self._database.write(_note, name, hnsw, points)
         return True
 
@@ -50,10 +53,13 @@ class Optimizer:
             if name in (None, running):
                 connection.cancel()
 
-    def _improve(self, connection: Connection, index: Index) -> bool:
+    def _improve(self, connection: Connection, index: Index) -> bool | None:
+        """Whether there is HNSW now; None when another process is at it."""
         self._running[index.name] = connection.connection.driver_connection
         connection.detach()  # tuned for this work alone, so the session does not go back to the pool
         try:
+            if not execute(connection, _ALONE, {"name": text(index.name)}).scalar_one():
+                return None
             execute(connection, _SESSION, {"memory": _MEMORY})
             hnsw = index.hnsw or self._build(connection, index)
             execute(connection, SQL("VACUUM (ANALYZE) {}, {}").format(index.points, index.postings))

@@ -305,7 +305,7 @@ def test_a_server_that_does_not_answer_and_no_password_anywhere(
         ("redis", "cache_url", "cache", "Redis "),
         ("neo4j", "graph_url", "graph", "Neo4j 5"),
         ("postgresql", "vector_url", "vectors", "PostgreSQL 18"),
-        ("milvus", "vector_url", "vectors", ""),
+        ("milvus", "vector_url", "vectors", "Milvus "),
     ],
 )
 def test_a_real_server_is_told_with_its_version(

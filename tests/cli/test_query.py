@@ -141,3 +141,19 @@ def test_unknown_collection_fails_and_says_so(kedge: Kedge, filled: Path) -> Non
     ran = kedge("ask", QUESTION, "--collection", "nowhere", "--home", str(filled), "--json")
     assert ran.code == 1
     assert ran.json()["error"]["code"] == "not_found"
+
+
+@pytest.mark.req("Q-05")
+@pytest.mark.parametrize("json", [(), ("--json",)])
+def test_nothing_found_is_explained_on_stderr(kedge: Kedge, filled: Path, json: tuple[str, ...]) -> None:
+    ran = kedge("search", "anchor", "--topic", "none such", "--top-k", "3", "--home", str(filled), *json)
+    assert ran.code == 0
+    assert "note: Nothing was found for 'anchor' (top_k 3)" in ran.err
+
+
+@pytest.mark.req("Q-03")
+@pytest.mark.parametrize("top_k", ["0", "-2", "21", "many", "1.5"])
+def test_top_k_is_a_positive_whole_number_or_a_clear_error(kedge: Kedge, filled: Path, top_k: str) -> None:
+    ran = kedge("search", "anchor", "--top-k", top_k, "--home", str(filled))
+    assert ran.code == 2
+    assert "top" in ran.err

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kedge.cli.common import CollectionOption, Session, command, scope
-from kedge.cli.render import show_answer, show_results
+from kedge.cli.render import show_answer, show_results, show_warnings
 from kedge.config import Settings
 from kedge.shapes import answer_json, search_json
 from kedge.stores.filters import parse_terms
@@ -46,6 +46,7 @@ def search(
     result = session.with_engine(settings, lambda engine: engine.search(wanted))
     if session.json:
         session.emit(search_json(result))
+        show_warnings(session, result)
     else:
         show_results(session, result)
 

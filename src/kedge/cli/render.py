@@ -66,11 +66,16 @@ def show_results(session: Session, result: SearchResult) -> None:
     for hit in result.hits:
         session.out.print(_result_head(hit))
         session.out.print(Padding.indent(highlighted(around(hit.passage.text, words), words), 4), "")
-    for warning in result.warnings:
-        session.note(f"note: {warning}")
+    show_warnings(session, result)
     total = result.timings_ms.get("total")
     if total is not None:
         session.note(f"results: {len(result.hits)}, in {total:.0f} ms")
+
+
+def show_warnings(session: Session, result: SearchResult) -> None:
+    """What the search has to say about itself, such as why nothing was found."""
+    for warning in result.warnings:
+        session.note(f"note: {warning}")
 
 
 def _result_head(hit: SearchHit) -> Text:

@@ -53,7 +53,7 @@ def validate(query: Query) -> None:
             hint=f"Use at most {MAX_QUERY_CHARS} characters.",
             details={"length": len(query.text), "maximum": MAX_QUERY_CHARS},
         )
-    if not 1 <= query.top_k <= MAX_TOP_K:
+    if query.top_k not in range(1, MAX_TOP_K + 1):
         raise QueryError(f"top_k must be between 1 and {MAX_TOP_K}", details={"top_k": query.top_k})
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, insert, select, update
 
 from kedge.ids import concept_id
-from kedge.stores.catalog.database import batches, upsert
+from kedge.stores.catalog.database import batches, insert_rows, upsert
 from kedge.stores.catalog.schema_graph import (
     concept_aliases,
     concepts,
@@ -131,7 +131,7 @@ def _insert(connection: Connection, scope: Scope, new: Sequence[Concept]) -> dic
         }
         for concept in new
     ]
-    connection.execute(insert(concepts), rows)
+    insert_rows(connection, concepts, insert(concepts), rows)
     return numbered(connection, concepts, concepts.c.key, scope, [concept.key for concept in new])
 
 

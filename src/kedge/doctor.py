@@ -12,6 +12,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 
@@ -26,13 +27,15 @@ from kedge.models.base import Prompt
 from kedge.stores.base import CanTellVersion, VectorStore
 from kedge.stores.catalog.base import Catalog
 from kedge.stores.catalog.look import look
-from kedge.types import DEFAULT_TENANT, Collection, Scope
+from kedge.types import DEFAULT_TENANT, Collection, JobStatus, Scope
 from kedge.urls import mask_url
 
 LIMIT_SECONDS = 60.0
 """For one check."""
 LITTLE_SPACE, NO_SPACE = 1 << 30, 100 << 20
 """Free bytes below which the disk is a warning, and a fault."""
+LATE = timedelta(hours=1)
+"""How long a job may wait for a worker."""
 _PROBE = Scope("doctor", "doctor")
 _SQL = ("sqlite", "postgresql")
 _REPAIR = "Run `kedge check --repair`, which rebuilds the vectors from the catalog."
@@ -334,8 +337,14 @@ async def _jobs(patient: Patient) -> AsyncIterator[Finding]:
         return
     waiting = await patient.catalog.jobs.unfinished()
     what = f"{len(waiting)} unfinished" + (f", the oldest {waiting[0].id}" if waiting else "")
+    if _scheme(registry.catalog_url(patient.settings)) == "postgresql":  # a worker on another machine may have them
+        late = datetime.now(UTC) - LATE
+        waiting = [
+            job for job in waiting if job.status is JobStatus.QUEUED and job.created_at and job.created_at < late
+        ]
+        what += f", {len(waiting)} in the queue for more than an hour"
     if waiting and not patient.busy:
-        yield Finding("jobs", Status.WARNING, f"{what}, and nothing is at work on them", "Run `kedge worker --once`.")
+        yield Finding("jobs", Status.WARNING, f"{what}; nothing seems to run them", "Run `kedge worker`.")
     else:
         yield Finding("jobs", Status.OK, what)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import importlib.abc
-import json
 import os
 import shutil
 import socket
@@ -13,6 +12,8 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,11 +26,13 @@ from sqlalchemy import create_engine
 from kedge.config import load_settings
 from kedge.engine import Engine
 from kedge.home import Home
+from kedge.ingest.jobs import new_job
 from kedge.stores.base import Point
 from kedge.stores.catalog.migrate import migrate
 from kedge.stores.catalog.schema import REVISION
-from kedge.types import DEFAULT_TENANT
+from kedge.types import DEFAULT_TENANT, IngestRequest, Scope
 from tests.cli.conftest import Kedge, Ran
+from tests.contract.postgresql import url_of
 from tests.models.model_server import serving
 from tests.services import need
 
@@ -309,10 +312,10 @@ def test_a_server_that_does_not_answer_and_no_password_anywhere(
     ],
 )
 def test_a_real_server_is_told_with_its_version(
-    kedge: Kedge, monkeypatch: pytest.MonkeyPatch, corpus: Path, case: tuple[str, str, str, str]
+    kedge: Kedge, monkeypatch: pytest.MonkeyPatch, corpus: Path, tmp_path: Path, case: tuple[str, str, str, str]
 ) -> None:
     name, setting, part, version = case
-    url = need(name)
+    url = url_of(tmp_path) if name == "postgresql" else need(name)
     monkeypatch.setenv(f"KEDGE_{setting.upper()}", url)
     assert kedge("ingest", str(corpus), "--collection", "doctor").code == 0
     try:
@@ -398,5 +401,26 @@ def test_jobs_that_nobody_works_on(kedge: Kedge, home: Path) -> None:
     ran = kedge("doctor", "--json")
     assert ran.code == 0
     assert only(ran, "jobs")["status"] == "warning"
-    assert "kedge worker --once" in only(ran, "jobs")["todo"]
-    assert json.loads(ran.out)["ok"] is True
+    assert "kedge worker" in only(ran, "jobs")["todo"]
+
+
+def test_jobs_on_postgresql_may_be_somebody_elses_until_they_are_late(
+    kedge: Kedge, tmp_path: Path, corpus: Path
+) -> None:
+    url = url_of(tmp_path)
+    settings = load_settings(environ={}, home=tmp_path / "home", catalog_url=url, embedder="hash:256")
+
+    async def queued(hours: int) -> None:
+        request = IngestRequest(Scope(DEFAULT_TENANT, "default"), (str(corpus),))
+        async with Engine.open(settings) as engine:
+            job = replace(new_job(request, None), created_at=datetime.now(UTC) - timedelta(hours=hours))
+            await engine.stores.catalog.jobs.put(job)
+
+    config = tmp_path / "kedge.toml"
+    config.write_text(f'catalog_url = "{url}"\n', "utf-8")
+    for hours, status in ((0, "ok"), (2, "warning")):
+        asyncio.run(queued(hours))
+        ran = kedge("doctor", "--json", "--config", str(config))
+        assert only(ran, "jobs")["status"] == status
+    assert "2 unfinished" in only(ran, "jobs")["found"]
+    assert "1 in the queue for more than an hour" in only(ran, "jobs")["found"]

@@ -239,10 +239,14 @@ class Engine:
 
     async def document(self, tenant: str, document_id: str) -> tuple[Document, list[Passage]]:
         """One document with its live passages in order. NotFoundError."""
-        document = await self.stores.catalog.documents.get(tenant, document_id)
-        if document is None:
-            raise NotFoundError(f"There is no document {document_id}.", hint="`kedge document list` shows all.")
-        return document, await self.stores.catalog.passages.of_document(tenant, document_id)
+        while True:
+            document = await self.stores.catalog.documents.get(tenant, document_id)
+            if document is None:
+                raise NotFoundError(f"There is no document {document_id}.", hint="`kedge document list` shows all.")
+            passages = await self.stores.catalog.passages.of_document(tenant, document_id)
+            versions = {passage.version_id for passage in passages}
+            if versions <= {document.live_version} and len(passages) == document.chunk_count:
+                return document, passages  # else it was switched between the two reads
 
     async def delete_document(self, tenant: str, document_id: str) -> Document:
         """Take a document out: hidden at once, then cleared from the indexes, then archived. NotFoundError."""

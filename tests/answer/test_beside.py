@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 from kedge.answer.beside import join_before
@@ -37,9 +38,9 @@ class Document:
 
 
 def joined(
-    start: int, *, section: str = "Harbour", where: Filter | None = None, found: bool = False
+    start: int, *, section: str = "Harbour", where: Filter | None = None, found: bool = False, version: str = "v"
 ) -> tuple[ExtractedAnswer, tuple[SearchHit, ...]]:
-    earlier, later = passage(0, TEXTS[0], section), passage(1, TEXTS[1])
+    earlier, later = replace(passage(0, TEXTS[0], section), version_id=version), passage(1, TEXTS[1])
     hits = [SearchHit(1, later, 0.9), *([SearchHit(2, earlier, 0.8)] if found else [])]
     end = later.text.index(".", start) + 1
     quote = Quote(0, start, end, later.text[start:end])
@@ -71,3 +72,7 @@ def test_a_quote_inside_its_passage_or_under_another_heading_stays_alone() -> No
 
 def test_what_the_filter_hides_is_not_quoted() -> None:
     assert len((joined(0, where=Eq("chunk_index", 1)))[0].quotes) == 1
+
+
+def test_a_document_that_was_replaced_meanwhile_brings_nothing() -> None:
+    assert len((joined(0, version="newer"))[0].quotes) == 1

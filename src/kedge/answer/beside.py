@@ -46,12 +46,13 @@ def _opens(quote: Quote, passage: Passage) -> bool:
 
 
 async def _before(passages: Passages, query: Query, passage: Passage) -> Passage | None:
-    """The passage before, if it is under the same heading and the query's filter shows it."""
+    """The passage before, if it is of the same version, under the same heading, and the query's filter shows it."""
     place = passage.index - 1
     found = await passages.of_document(query.scope.tenant, passage.document_id, first=place, last=place)
     topic = Eq("topic_tag", query.topic_filter) if query.topic_filter is not None else None
     where = all_of(topic, query.where)
     for before in found:
-        if before.section_path == passage.section_path and (where is None or evaluate(where, before.payload())):
+        same = (before.version_id, before.section_path) == (passage.version_id, passage.section_path)
+        if same and (where is None or evaluate(where, before.payload())):
             return before
     return None

@@ -73,6 +73,8 @@ class _Run:
     graph: GraphResult = field(default_factory=lambda: GraphResult((), {}))
     passages: dict[str, Passage | None] = field(default_factory=dict)
     """What the catalog was asked for: each passage, or None for one that it does not show to readers."""
+    reads: int = 0
+    """How often it was asked."""
 
     def strength(self) -> float:
         """How near the nearest hit is, from 0 to 1: by cosine, or by the share of the question's words it holds."""
@@ -215,6 +217,10 @@ class Retriever:
             if len(kept) >= limit:
                 break
         kept = kept[:limit]
+        if run.reads > 1:  # at different moments: a document may have been switched in between
+            run.passages.clear()
+            passages = await self._visible(run, [item.passage_id for item in kept])
+            kept = [item for item in kept if item.passage_id in passages]
         paths = run.paths()
         steps = {step for item in kept for step in paths.get(item.passage_id, ()) if step in run.graph.base}
         passages |= await self._visible(run, sorted(steps - passages.keys()), filtered=False)
@@ -224,6 +230,7 @@ class Retriever:
         asked = [key for key in ids if key not in run.passages]
         if asked:
             live = await self.stores.catalog.passages.live(run.query.scope, asked)
+            run.reads += 1
             run.passages |= {key: live.get(key) for key in asked}
         found = {key: passage for key in ids if (passage := run.passages[key]) is not None}
         if run.where is None or not filtered:

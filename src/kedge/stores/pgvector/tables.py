@@ -19,8 +19,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from psycopg.errors import UndefinedTable
 from psycopg.sql import SQL, Composable, Identifier, Literal
 from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import ProgrammingError
 
 from kedge.errors import DimensionMismatchError, NotFoundError, StoreError, UsageError
 from kedge.stores.base import IndexSpec
@@ -94,11 +96,19 @@ class Index:
 
 
 def execute(connection: Connection, statement: Composable, values: Mapping[str, Any] | None = None) -> Any:
-    """Run a composed statement and return its cursor result. Without values, `%` is itself."""
+    """Run a composed statement and return its cursor result. Without values, `%` is itself.
+
+    A reader that sees the list of indexes as it was may come to tables that were dropped since: NotFoundError.
+    """
     written = statement.as_string()
-    if values is None:
-        return connection.exec_driver_sql(written.replace("%", "%%"))
-    return connection.exec_driver_sql(written, dict(values))
+    try:
+        if values is None:
+            return connection.exec_driver_sql(written.replace("%", "%%"))
+        return connection.exec_driver_sql(written, dict(values))
+    except ProgrammingError as error:
+        if isinstance(error.orig, UndefinedTable):
+            raise NotFoundError("The vector index was dropped meanwhile.", hint="Create it first.") from error
+        raise
 
 
 def prepare(engine: Engine) -> None:

@@ -4,8 +4,9 @@ What grows like real text:
 
 - words: every sentence is one that somebody wrote, taken from a passage and from its nearest neighbours in meaning, as
   many as a real passage has; so postings of a word grow in proportion to the corpus, rare and common words alike;
-- names: a new passage has a title of its own, joined of two real titles on the same topic, and speaks of its subject by
-  that title; all other names stay, so the passages per concept grow with the corpus, the common names most;
+- names: a new passage has a title of its own, joined of two real titles on the same topic (the article's own where the
+  whole topic is one article), and speaks of its subject by that; all other names stay, so the passages per concept
+  grow with the corpus, the common names most;
 - links: where a sentence names the passage it comes from, half of the time the newest passage made of that one is named
   instead; so new titles are mentioned by others and the title graph grows by new nodes rather than by hubs alone;
 - vectors: the normalised mean of the real vectors of the passages that gave the sentences, with Gaussian noise. It is a
@@ -32,6 +33,7 @@ from benchmarks.data import folder
 from kedge.config import load_settings
 from kedge.kinds import kind_named
 from kedge.models.base import Embedder, Vectors
+from kedge.text.concepts import concept_key
 from kedge.text.sentences import sentences
 from kedge.types import DEFAULT_TENANT, IngestRequest, Passage, Scope, embed_text
 
@@ -100,7 +102,9 @@ class Recombiner:
     def _made(
         self, number: int, topic: list[int], parts: Sequence[Sequence[str]], rng: np.random.Generator
     ) -> tuple[Row, Vectors]:
-        title = _joined(self.passages[topic[0]].title, self.passages[topic[-1]].title, rng)
+        own = self.passages[topic[0]].title
+        others = [self.passages[place].title for place in topic if self.passages[place].title != own]
+        title = _joined(own, str(rng.choice(others)), rng) if others else own
         wanted = max(2, len(parts[int(rng.choice(topic))]))
         places = [topic[0], *(int(place) for place in rng.choice(topic, wanted - 1))]
         chosen = [parts[topic[0]][0], *(str(rng.choice(parts[place])) for place in places[1:])]
@@ -128,13 +132,12 @@ def _sentences(text: str) -> list[str]:
 
 
 def _joined(first: str, second: str, rng: np.random.Generator) -> str:
-    """A title of the first words of one and the last words of the other."""
+    """A title of the first words of one and the last words of the other; never one common word, which no title is."""
     head, tail = _PARENTHESIS.sub("", first).split()[:10], _PARENTHESIS.sub("", second).split()[-10:]
-    if first == second or not tail:
-        tail = head[::-1]
-    cut = max(1, int(rng.integers(1, len(head) + 1)) if head else 1)
-    keep = max(1, int(rng.integers(1, len(tail) + 1)) if tail else 1)
-    return " ".join([*head[:cut], *tail[-keep:]][:10])
+    cut = int(rng.integers(1, len(head) + 1)) if head else 0
+    keep = int(rng.integers(1, len(tail) + 1)) if tail else 0
+    title = " ".join([*head[:cut], *tail[len(tail) - keep :]][:10])
+    return title if " " in concept_key(title) else " ".join([*head, *tail][:10])
 
 
 def _neighbours(vectors: Vectors, count: int) -> NDArray[np.int64]:

@@ -131,12 +131,8 @@ class Traversal:
         }
     )
     """How sure a step is, by how the passage it leads to speaks of the concept."""
-    supplies: float = 0.4
-    """Added to a mention's weight for a passage that holds all the words of the question which the first one lacks."""
-    supplied_share: float = 0.3
-    """The share of the question's words that must be lacking for this to count in full."""
     statement: float = 0.25
-    """What is left of steps from seeds and of `supplies` where the text asks nothing: a claim names its subjects."""
+    """What is left of steps from seeds where the text asks nothing: a claim names what it is about."""
     generic: float = 0.1
     """Factor for a step that starts at a lower-case mention of a title."""
     open_share: float = 0.08
@@ -212,15 +208,6 @@ class _Pool:
         """Fix what counts as full cover and full similarity: the best among the passages read so far."""
         self.best_cover = float(self.cover.sum(axis=1).max(initial=0.0))
         self.best_similarity = float((self.vectors @ self.asked.vector).max(initial=0.0))
-
-    def supplied(self, cover: Array, rows: NDArray[np.intp], enough: float) -> Array:
-        """For each row, the share it holds of the words that `cover` lacks; less if only a few are lacking."""
-        lacking = np.where(cover > 0, np.float32(0), self.idf)
-        lack = float(lacking.sum())
-        if not lack:
-            return np.zeros(len(rows), dtype=np.float32)
-        share = (self.cover[rows] > 0) @ lacking / lack
-        return np.asarray(share * min(1.0, lack / (enough * float(self.idf.sum()))), dtype=np.float32)
 
     def value(self, cover: Array, similarity: Array) -> Array:
         """Mean of the two shares; one value per row of `cover`."""
@@ -389,15 +376,11 @@ class _Walk:
             similarity = vectors @ self.asked.vector / np.linalg.norm(vectors, axis=1)
             values = self.pool.value(cover, np.asarray(similarity, dtype=np.float32))
             leads = sum(role is Role.LEAD for role in targets.values())
-            supplied = self.pool.supplied(chain.cover, rows, self.how.supplied_share)
             specific = start * float(max(concept.degree, 1) * (len(chosen) if titled else 1)) ** -0.5
             for rank, at in enumerate(np.argsort(-values, kind="stable"), start=1):
                 row, value = int(rows[at]), float(values[at])
                 role = targets[row]
-                weight = self.how.roles[role]
-                if role in (Role.MENTION, Role.SUBJECT):
-                    weight += self.wants * self.how.supplies * float(supplied[at])
-                sure = weight * specific / rank / (leads if role is Role.LEAD else 1)
+                sure = self.how.roles[role] * specific / rank / (leads if role is Role.LEAD else 1)
                 gain = self.how.gain * sure * (value - chain.value)
                 self.lift[chain.row] = max(self.lift[chain.row], gain)
                 strength = sure * chain.strength + gain

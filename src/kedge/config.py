@@ -52,6 +52,9 @@ class Settings(BaseModel):
     host: str = Field("127.0.0.1", description="Address the server binds to.")
     port: int = Field(8000, ge=0, le=65535, description="Port the server binds to.")
     max_upload_bytes: int = Field(256 << 20, ge=1, description="Largest upload.")
+    workers: int = Field(1, ge=0, le=64, description="Ingestions that a process runs at once; 0: leave all to workers.")
+    worker_timeout: float = Field(30.0, ge=1, description="Seconds without a sign of life: then others take its jobs.")
+    check_every: float = Field(0.0, ge=0, description="Seconds between checks with repair in the background; 0: off.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("warning", description="Least level logged.")
 
     @field_validator("channels", mode="before")

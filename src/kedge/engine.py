@@ -11,7 +11,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
-from pathlib import Path
 
 from kedge import registry
 from kedge.answer.answerer import Answerer
@@ -19,21 +18,23 @@ from kedge.config import Settings
 from kedge.errors import KedgeError, NotFoundError, UsageError
 from kedge.home import Home
 from kedge.ingest.check import Checker, CheckReport
-from kedge.ingest.jobs import JobTracker, OnProgress, new_job, unpack_request
-from kedge.ingest.parts import OnStep, Target, no_step
-from kedge.ingest.pipeline import Pipeline
+from kedge.ingest.jobs import OnProgress
+from kedge.ingest.parts import OnStep, no_step
 from kedge.ingest.remove import delete_documents, sweep
+from kedge.intake import Intake
 from kedge.keeper import CollectionKeeper
-from kedge.kinds import kind_named
+from kedge.queues.base import Duties
+from kedge.queues.opened import Work, open_work
+from kedge.reindex import OnCount, Reindexer
 from kedge.retrieve.pipeline import Retriever, validate
 from kedge.retrieve.record import Recorder
+from kedge.stores.catalog.base import SpareIndex
 from kedge.stores.opened import Stores
 from kedge.types import (
     Answer,
     Collection,
     Document,
     DocumentStatus,
-    IngestMode,
     IngestRequest,
     Job,
     Json,
@@ -51,35 +52,38 @@ log = logging.getLogger(__name__)
 class Engine:
     """All of Kedge over one set of stores. Made by `Engine.open`; safe for many tasks of one event loop."""
 
-    def __init__(self, settings: Settings, home: Home, stores: Stores, on_step: OnStep) -> None:
+    def __init__(self, settings: Settings, stores: Stores, work: Work, key: bytes, on_step: OnStep) -> None:
         self.settings = settings
         self.stores = stores
-        self._home = home
+        self._work = work
         self._on_step = on_step
         self._keeper = CollectionKeeper(settings, stores)
+        self._intake = Intake(settings, stores, self._keeper, work, on_step)
+        self._reindexer = Reindexer(stores, self._keeper, work.locks, on_step)
         self._retriever = Retriever(settings, stores, self._keeper)
-        recorder = Recorder(stores.catalog.analytics, home.key(), settings.threshold)
+        recorder = Recorder(stores.catalog.analytics, key, settings.threshold)
         self._answerer = Answerer(settings, self._retriever, self._keeper, recorder)
-        self._writing = asyncio.Lock()
-        self._wake = asyncio.Event()
         self.llm_calls = 0
         """Calls to a language model so far: none, as long as every answer is extractive."""
+        self.on_check: Callable[[CheckReport | None], None] | None = None
+        """Called after every check in the background with what it found; None: it failed."""
         self._worker: asyncio.Task[None] | None = None
         self._upkeep = Upkeep(self._keeper.optimize)
 
     @classmethod
     @asynccontextmanager
     async def open(cls, settings: Settings, *, on_step: OnStep = no_step) -> AsyncIterator[Engine]:
-        """Lock the home, open the stores, finish what an earlier process left half-swept. Models load on first use."""
+        """Lock the home, unless every store is a server, and open the stores. Models load on first use."""
         if settings.llm != "extractive":
             registry.open_language_model(settings.llm, settings)  # says which there are; never ignored in silence
         home = Home(settings.home)
-        home.acquire()
+        home.acquire(shared=registry.on_servers(settings))
         try:
             stores = Stores(
                 registry.open_catalog(settings), registry.open_vectors(settings), registry.open_graph(settings)
             )
-            engine = cls(settings, home, stores, on_step)
+            work = open_work(settings, stores.catalog, home)
+            engine = cls(settings, stores, work, home.key(), on_step)
             try:
                 yield engine
             finally:
@@ -92,6 +96,7 @@ class Engine:
             self._worker.cancel()
             with suppress(asyncio.CancelledError):
                 await self._worker
+        await self._work.queue.close()
         await self._upkeep.close()
         await self._keeper.close()
         await self.stores.vectors.close()
@@ -102,19 +107,17 @@ class Engine:
 
     async def ingest(self, request: IngestRequest, on_progress: OnProgress | None = None) -> Job:
         """Take everything in and return the ended job. Faulty sources are in `job.errors`; the others went in."""
-        job = await self._register(request)
-        return await self._run(job, on_progress)
+        job = await self._intake.ingest(request, on_progress)
+        await self._look_after(job.scope)
+        return job
 
     async def submit(self, request: IngestRequest) -> Job:
-        """Queue the request for the worker and return at once."""
-        job = await self._register(request)
-        self._wake.set()
-        return job
+        """Queue the request for a worker, in this process or another, and return at once."""
+        return await self._intake.submit(request)
 
     async def spool(self, name: str, chunks: AsyncIterator[bytes]) -> tuple[str, str]:
         """Keep an upload until its job has run; the result goes into `IngestRequest.uploads`."""
-        path = await self._home.spool(chunks, self.settings.max_upload_bytes)
-        return Path(name).name or "upload", str(path)
+        return await self._intake.keep(name, chunks)
 
     async def warm_up(self) -> None:
         """Load the embedding model of the settings now rather than at the first use."""
@@ -128,53 +131,49 @@ class Engine:
         """
         await self._upkeep.settle()
 
-    def start_worker(self) -> None:
-        """Run queued jobs, and finish what a former process left (jobs, indexes), until the engine closes."""
-        if self._worker is None:
-            self._worker = asyncio.create_task(self._work())
+    def start_worker(self, at_once: int | None = None) -> None:
+        """Run queued jobs, finish what a former process left (jobs, indexes) and check now and then, until closed.
 
-    async def drain(self, on_progress: OnProgress | None = None) -> int:
+        `at_once` is how many jobs run together (default: the setting `workers`). 0 leaves all to other processes,
+        where there can be any.
+        """
+        wanted = self.settings.workers if at_once is None else at_once
+        if self._worker is None and (wanted or not self._work.shared):
+            self._worker = asyncio.create_task(self._serve(max(1, wanted)))
+
+    async def drain(self) -> int:
         """Run every unfinished job now and have every index looked after; returns how many jobs there were."""
-        for collection in await self.stores.catalog.collections.everywhere():
-            self._upkeep.due(collection)
-        jobs = await self.stores.catalog.jobs.unfinished()
-        for job in jobs:
-            try:
-                await self._run(job, on_progress)
-            except KedgeError as error:
-                log.error("job %s failed: %s", job.id, error)
-        return len(jobs)
+        await self._look_after()
+        return await self._work.queue.drain(Duties(self._run_queued, self._check))
 
-    async def _register(self, request: IngestRequest) -> Job:
-        if not request.sources and not request.uploads:
-            raise UsageError("There is nothing to take in.", hint="Name a file, a folder, a glob or a URL.")
-        job = new_job(request, kind_named(request.kind).sole_document(request))
-        await self.stores.catalog.jobs.put(job)
-        return job
+    async def _serve(self, at_once: int) -> None:
+        await self._look_after()
+        await self._work.queue.work(Duties(self._run_queued, self._check, self.settings.check_every, at_once))
 
-    async def _run(self, job: Job, on_progress: OnProgress | None) -> Job:
-        request = unpack_request(job)
-        kind = kind_named(request.kind)
-        tracker = JobTracker(self.stores.catalog.jobs, job, on_progress)
-        async with self._writing:
-            try:
-                if request.mode is IngestMode.RECREATE:
-                    await self._keeper.delete(request.scope)
-                collection, embedder = await self._keeper.ensure(request.scope, kind)
-            except KedgeError as error:
-                await tracker.fail(error)
-                raise
-            target = Target(self.stores, collection, embedder, self.settings, self._on_step)
-            ended = await Pipeline(target, kind, request, tracker).run()
-        self._home.discard([Path(path) for _, path in request.uploads])
-        self._upkeep.due(collection)
-        return ended
+    async def _run_queued(self, job: Job) -> None:
+        await self._intake.run_queued(job)
+        await self._look_after(job.scope)
 
-    async def _work(self) -> None:
-        while True:
-            self._wake.clear()
-            await self.drain()
-            await self._wake.wait()
+    async def _look_after(self, scope: Scope | None = None) -> None:
+        catalog = self.stores.catalog.collections
+        for collection in await catalog.everywhere() if scope is None else [await catalog.get(scope)]:
+            if collection is not None:
+                self._upkeep.due(collection)
+
+    async def _check(self) -> None:
+        """In the background: what it finds and puts right is in the log and in the metrics."""
+        report: CheckReport | None = None
+        try:
+            report = await self.check(repair=True)
+        except KedgeError as error:
+            log.error("the check failed: %s", error)
+        else:
+            for problem in report.problems:
+                done = "repaired" if problem.repaired else "found"
+                log.warning("check %s %s in %s: %d", done, problem.kind, problem.collection or "all", problem.count)
+            log.info("checked %d collections, %d passages", report.collections, report.passages)
+        if self.on_check is not None:
+            self.on_check(report)
 
     # ------------------------------------------------------------ way out
 
@@ -217,18 +216,33 @@ class Engine:
 
     async def delete_collection(self, scope: Scope) -> None:
         """Remove a collection with everything in it. NotFoundError."""
-        async with self._writing:
+        async with self._work.locks.writing(scope):
             await self._keeper.get(scope)
             await self._keeper.delete(scope)
 
     async def reindex(
-        self, scope: Scope, embedder: str, on_progress: Callable[[int, int], None] | None = None
+        self, scope: Scope, embedder: str, on_count: OnCount | None = None, *, keep_old: bool = True
     ) -> Collection:
-        """Embed the collection anew with another model, beside the old index, then switch at once."""
-        async with self._writing:
-            collection = await self._keeper.reindex(scope, embedder, on_progress)
+        """Embed the collection anew with another model, beside the old index, then switch at once.
+
+        Readers and writers go on meanwhile. Broken off, it goes on when called again with the same model.
+        """
+        collection = await self._reindexer.run(scope, embedder, keep=keep_old, on_count=on_count)
         self._upkeep.due(collection)
         return collection
+
+    async def rollback(self, scope: Scope, on_count: OnCount | None = None) -> Collection:
+        """Return to the index that was in use before the last re-index or rollback. NotFoundError when none is kept."""
+        return await self._reindexer.rollback(scope, on_count=on_count)
+
+    async def discard_indexes(self, scope: Scope) -> int:
+        """Drop the former index of a collection and half-built ones; returns how many."""
+        return await self._reindexer.discard(scope)
+
+    async def spare_indexes(self, scope: Scope) -> list[SpareIndex]:
+        """Indexes of a collection beside the one in use: being built, or kept for a rollback. NotFoundError."""
+        await self._keeper.get(scope)
+        return await self.stores.catalog.indexes.spare(scope)
 
     async def documents(
         self, scope: Scope, *, status: DocumentStatus | None = None, limit: int = 100, offset: int = 0
@@ -251,7 +265,7 @@ class Engine:
     async def delete_document(self, tenant: str, document_id: str) -> Document:
         """Take a document out: hidden at once, then cleared from the indexes, then archived. NotFoundError."""
         document, _ = await self.document(tenant, document_id)
-        async with self._writing:
+        async with self._work.locks.writing(document.scope, document_id):
             await delete_documents(self.stores, document.scope, [document_id], self._on_step)
         return (await self.document(tenant, document_id))[0]
 
@@ -268,14 +282,20 @@ class Engine:
 
     async def check(self, repair: bool = False) -> CheckReport:
         """Compare the indexes with the catalog; with `repair`, put right what differs."""
-        async with self._writing:
-            collections = await self.stores.catalog.collections.everywhere()
-            return await Checker(self.stores, self._keeper.embedder_of).run(collections, repair=repair)
+        scopes = [collection.scope for collection in await self.stores.catalog.collections.everywhere()]
+        checker = Checker(self.stores, self._keeper.embedder_of, self._work.locks.writing)
+        report = await checker.run(scopes, repair=repair)
+        for scope in scopes if repair else ():
+            await self._reindexer.drop_unneeded(scope)
+        return report
 
     async def sweep(self) -> int:
         """Clear the indexes of what no reader sees any more."""
-        async with self._writing:
-            return await sweep(self.stores, self._on_step)
+        removed = 0
+        for collection in await self.stores.catalog.collections.everywhere():
+            async with self._work.locks.writing(collection.scope):
+                removed += await sweep(self.stores, self._on_step, collection.scope)
+        return removed
 
     async def health(self) -> Mapping[str, Json]:
         """For each part, whether it answers."""

@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -26,10 +27,12 @@ class Home:
         self.path = path
         self._lock = FileLock(path / LOCK)
 
-    def acquire(self) -> None:
-        """Take the home for this process, or say who has it."""
+    def acquire(self, *, shared: bool = False) -> None:
+        """Take the home for this process, or say who has it. `shared`: nothing is stored in it, so others may too."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
+            if shared:
+                return
             self._lock.acquire(blocking=False)
         except Timeout as error:
             raise HomeBusyError(
@@ -52,14 +55,14 @@ class Home:
     def key(self) -> bytes:
         """The secret that user and query hashes are made with; made once per home."""
         path = self.path / KEY
-        try:
-            return path.read_bytes()
-        except FileNotFoundError:
-            key = secrets.token_bytes(32)
-            with path.open("xb") as file:
-                path.chmod(0o600)
-                file.write(key)
-            return key
+        if not path.exists():
+            fresh = self.path / f"{KEY}.{new_id()}"
+            fresh.touch(mode=0o600)
+            fresh.write_bytes(secrets.token_bytes(32))
+            with suppress(FileExistsError):  # another process was quicker: all use the same
+                path.hardlink_to(fresh)
+            fresh.unlink()
+        return path.read_bytes()
 
     async def spool(self, chunks: AsyncIterator[bytes], limit: int) -> Path:
         """Write an upload to disk so that its job survives a restart. Nothing stays behind when it fails."""

@@ -1,4 +1,4 @@
-"""Collections: each pins its embedder and dimension; a change of model is a re-index beside and a switch."""
+"""Collections: each pins its embedder and dimension. `kedge.reindex` changes them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from collections.abc import Awaitable
 from datetime import UTC, datetime
 
 from kedge import registry
@@ -15,23 +14,21 @@ from kedge.config import Settings
 from kedge.errors import DimensionMismatchError, EmbedderMismatchError, KedgeError, NotFoundError, UsageError
 from kedge.ids import sha256
 from kedge.ingest.kind import Kind
-from kedge.ingest.parts import as_points
 from kedge.kinds import kind_named
 from kedge.models.base import Embedder
 from kedge.models.cache import VectorCache
 from kedge.models.wrappers import CachedEmbedder
 from kedge.stores.base import CanOptimize, IndexSpec
 from kedge.stores.opened import Stores
-from kedge.types import Collection, Json, Passage, Scope
+from kedge.types import Collection, Json, Scope
 
 log = logging.getLogger(__name__)
 
 NAME = re.compile(r"[\w][\w .@-]{0,99}")
-REINDEX_BATCH = 256
 
 
 class CollectionKeeper:
-    """Makes, finds, re-indexes and deletes collections, and keeps their embedders loaded."""
+    """Makes, finds and deletes collections, and keeps their embedders loaded."""
 
     def __init__(self, settings: Settings, stores: Stores) -> None:
         self._settings = settings
@@ -51,14 +48,14 @@ class CollectionKeeper:
             )
         return collection
 
-    async def ensure(self, scope: Scope, kind: Kind) -> tuple[Collection, Embedder]:
-        """The collection for writing, made if it is not there yet, with its embedder."""
+    async def ensure(self, scope: Scope, kind: Kind, *, make: bool = True) -> tuple[Collection, Embedder]:
+        """The collection for writing, with its embedder; made if it is not there yet, or else NotFoundError."""
         if not NAME.fullmatch(scope.collection):
             raise UsageError(
                 f"{scope.collection!r} cannot be the name of a collection.",
                 hint="Use letters, digits, spaces, dots, dashes and underscores, at most 100.",
             )
-        collection = await self._stores.catalog.collections.get(scope)
+        collection = await self._stores.catalog.collections.get(scope) if make else await self.get(scope)
         if collection is None:
             collection = await self._make(scope, kind)
         elif collection.kind != kind.name:
@@ -68,7 +65,7 @@ class CollectionKeeper:
             )
         check_pinned(self._settings, collection)
         embedder = await self.embedder_of(collection)
-        await self._stores.vectors.create(_spec(collection, kind))
+        await self._stores.vectors.create(spec_of(collection, kind))
         return collection, embedder
 
     async def embedder_of(self, collection: Collection) -> Embedder:
@@ -79,7 +76,7 @@ class CollectionKeeper:
                 found=embedder.dimension, expected=collection.dimension, collection=collection.scope.collection
             )
         if collection.index_name not in self._checked:
-            await self._stores.vectors.create(_spec(collection, kind_named(collection.kind)))
+            await self._stores.vectors.create(spec_of(collection, kind_named(collection.kind)))
             self._checked.add(collection.index_name)
         return embedder
 
@@ -92,40 +89,15 @@ class CollectionKeeper:
                 self._embedders[name] = CachedEmbedder(inner, self._settings.embed_cache, shared=self._cache)
             return self._embedders[name]
 
-    async def reindex(
-        self, scope: Scope, embedder_name: str, on_progress: Callable[[int, int], None] | None
-    ) -> Collection:
-        """Build the next generation of the index with this embedder beside the present one, then switch."""
-        old = await self.get(scope)
-        embedder = await self.embedder(embedder_name)
-        generation = old.generation + 1
-        kind = kind_named(old.kind)
-        new = replace(
-            old,
-            embedder=embedder.name,
-            dimension=embedder.dimension,
-            generation=generation,
-            index_name=_index_name(kind, scope, generation),
-        )
-        await self._stores.vectors.drop(new.index_name)
-        await self._stores.vectors.create(_spec(new, kind))
-        done = 0
-        async for batch in self._stores.catalog.passages.scan(scope, REINDEX_BATCH):
-            await self._embed_into(new, embedder, batch)
-            done += len(batch)
-            if on_progress is not None:
-                on_progress(done, old.passages)
-        await self._stores.catalog.collections.put(new)
-        await self._stores.vectors.drop(old.index_name)
-        return await self.get(scope)
-
     async def delete(self, scope: Scope) -> None:
-        """Remove the collection: index, graph, then the catalog's rows. Hidden first by forgetting it there."""
+        """Remove the collection: hidden first by forgetting it in the catalog, then its indexes, then the graph."""
         collection = await self._stores.catalog.collections.get(scope)
         if collection is None:
             return
+        spare = await self._stores.catalog.indexes.spare(scope)
         await self._stores.catalog.collections.delete(scope)
-        await self._stores.vectors.drop(collection.index_name)
+        for name in (collection.index_name, *(one.index_name for one in spare)):
+            await self._stores.vectors.drop(name)
         await self._stores.graph.drop(scope)
 
     async def optimize(self, collection: Collection) -> None:
@@ -163,21 +135,15 @@ class CollectionKeeper:
             embedder=embedder.name,
             dimension=embedder.dimension,
             generation=1,
-            index_name=_index_name(kind, scope, 1),
+            index_name=index_name(kind, scope, 1),
             created_at=datetime.now(UTC),
         )
         # What a killed delete of a former collection of this name left behind goes first.
         await self._stores.vectors.drop(collection.index_name)
         await self._stores.graph.drop(scope)
-        await self._stores.vectors.create(_spec(collection, kind))
+        await self._stores.vectors.create(spec_of(collection, kind))
         await self._stores.catalog.collections.put(collection)
         return collection
-
-    async def _embed_into(self, collection: Collection, embedder: Embedder, batch: list[Passage]) -> None:
-        vectors = await embedder.embed([passage.embed_text for passage in batch])
-        points = as_points(batch, vectors)
-        await self._stores.vectors.upsert(collection.index_name, collection.scope.tenant, points)
-        await self._stores.catalog.passages.mark_indexed([point.id for point in points], collection.index_name)
 
 
 def check_pinned(settings: Settings, collection: Collection) -> None:
@@ -194,11 +160,12 @@ def check_pinned(settings: Settings, collection: Collection) -> None:
         )
 
 
-def _spec(collection: Collection, kind: Kind) -> IndexSpec:
+def spec_of(collection: Collection, kind: Kind) -> IndexSpec:
+    """The physical index of a collection."""
     return IndexSpec(collection.index_name, collection.dimension, kind.payload_indexes)
 
 
-def _index_name(kind: Kind, scope: Scope, generation: int) -> str:
+def index_name(kind: Kind, scope: Scope, generation: int) -> str:
     """Unique per tenant and collection, and a valid name in every store."""
     owner = sha256(f"{scope.tenant}\x1f{scope.collection}")[:12]
     return f"{kind.index_prefix}_{owner}_v{generation}"

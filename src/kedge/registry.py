@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from kedge.config import Settings
 from kedge.errors import ConfigError, MissingExtraError
@@ -86,6 +87,17 @@ def open_graph(settings: Settings) -> GraphStore:
 def catalog_url(settings: Settings) -> str:
     """URL of the catalog's database."""
     return settings.catalog_url or f"sqlite:///{settings.home / 'catalog.db'}"
+
+
+def on_servers(settings: Settings) -> bool:
+    """Whether every store is a server, so that several processes on several machines may use them together."""
+    stores = (catalog_url(settings), settings.vector_url, settings.graph_url or catalog_url(settings))
+    return catalog_url(settings).startswith("postgresql") and all(map(_is_server, stores))
+
+
+def _is_server(url: str) -> bool:
+    """PostgreSQL always is one; others may also be a folder or in memory, and name no host then."""
+    return url.startswith("postgresql") or bool(urlsplit(url).hostname)
 
 
 def open_cache(settings: Settings) -> VectorCache | None:

@@ -35,6 +35,10 @@ SUBMITTED = Metric("kedge_ingest_requests_total", "counter", "Ingestions accepte
 DOCUMENTS = Metric("kedge_documents", "gauge", "Live documents, by collection.", ("collection",))
 PASSAGES = Metric("kedge_passages", "gauge", "Live passages, by collection.", ("collection",))
 JOBS = Metric("kedge_jobs", "gauge", "The newest 1,000 ingestion jobs, by status.", ("status",))
+CHECKS = Metric("kedge_checks_total", "counter", "Checks in the background, by result.", ("result",))
+CHECK_PROBLEMS = Metric(
+    "kedge_check_problems_total", "counter", "Differences that checks in the background found, by kind.", ("kind",)
+)
 
 METRICS: tuple[Metric, ...] = (
     REQUESTS,
@@ -47,6 +51,8 @@ METRICS: tuple[Metric, ...] = (
     DOCUMENTS,
     PASSAGES,
     JOBS,
+    CHECKS,
+    CHECK_PROBLEMS,
 )
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)

@@ -11,6 +11,7 @@ from kedge.answer.beside import join_before
 from kedge.answer.cite import cite
 from kedge.answer.extract import ExtractedAnswer, extract_answer
 from kedge.config import Settings
+from kedge.errors import NotFoundError
 from kedge.ids import new_id
 from kedge.retrieve.judge import Evidence, confidence, default_judge, judge_features
 from kedge.retrieve.pipeline import Retriever
@@ -48,14 +49,20 @@ class Answerer:
     async def ask(self, query: Query) -> Answer:
         """The answer as a whole, recorded in the analytics tables by hashes and numbers."""
         started = time.perf_counter()
-        collection = await self._collections.get(query.scope)
-        result = await self._retriever.search(query)
-        judged = await self._judge(query, collection, result.hits)
+        try:
+            result, judged = await self._found(query)
+        except NotFoundError:  # the collection was re-indexed under our feet: all of it again, from one index
+            result, judged = await self._found(query)
         answer = self._compose(result, judged)
         elapsed = 1000 * (time.perf_counter() - started)
         answer = _with_times(answer, result, elapsed)
         await self._recorder.record(query, result, answer, elapsed)
         return answer
+
+    async def _found(self, query: Query) -> tuple[SearchResult, _Judged]:
+        collection = await self._collections.get(query.scope)
+        result = await self._retriever.search(query, collection)
+        return result, await self._judge(query, collection, result.hits)
 
     async def stream(self, query: Query) -> AsyncGenerator[StreamEvent, None]:
         """Words as they stand in the answer, each citation after the sentence it belongs to, then the metadata."""

@@ -12,8 +12,9 @@ from kedge.cli.common import Session, command, scope
 from kedge.cli.progress import phase_progress, settle
 from kedge.cli.tables import confirm, plain_table, show_fields
 from kedge.engine import Engine
+from kedge.errors import UsageError
 from kedge.shapes import collection_json
-from kedge.types import DEFAULT_TENANT, Collection
+from kedge.types import DEFAULT_TENANT, Collection, Json
 
 app = typer.Typer(no_args_is_help=True)
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the collection.")]
@@ -34,26 +35,46 @@ def list_(session: Session) -> None:
 
 @command(app, "show")
 def show(session: Session, name: Name) -> None:
-    """Show one collection."""
+    """Show one collection, with the indexes it has beside the one in use."""
     settings = session.settings()
-    found = session.with_engine(settings, lambda engine: engine.collection(scope(settings, name)))
-    show_fields(session, collection_json(found))
+
+    async def work(engine: Engine) -> dict[str, Json]:
+        return await _shown(engine, await engine.collection(scope(settings, name)))
+
+    show_fields(session, session.with_engine(settings, work))
 
 
 @command(app, "reindex")
 def reindex(
     session: Session,
     name: Name,
+    *,
     embedder: Annotated[str | None, typer.Option(help="Embedder of the new index; default: the setting's.")] = None,
+    rollback: Annotated[bool, typer.Option("--rollback", help="Return to the index that was in use before.")] = False,
+    drop_old: Annotated[bool, typer.Option("--drop-old", help="Do not keep the old index for a rollback.")] = False,
+    discard: Annotated[
+        bool, typer.Option("--discard", help="Only drop the kept index and half-built ones; re-index nothing.")
+    ] = False,
 ) -> None:
-    """Build the index anew beside the old one, with another embedder if wanted, and switch to it."""
+    """Build the index anew beside the old one, with another embedder if wanted, and switch to it.
+
+    Broken off, the same command goes on where it stopped.
+    """
+    if rollback + discard + (embedder is not None or drop_old) > 1:
+        raise UsageError("--rollback and --discard go with no other option.", hint="Give one of them alone.")
     settings = session.settings()
+    place = scope(settings, name)
 
     async def work(engine: Engine) -> None:
         with phase_progress(session) as on_progress:
-            wanted = embedder or settings.embedder
-            done = await engine.reindex(scope(settings, name), wanted, partial(on_progress, "embedding"))
-        show_fields(session, collection_json(done))
+            on_count = partial(on_progress, "embedding")
+            if discard:
+                await engine.discard_indexes(place)
+            elif rollback:
+                await engine.rollback(place, on_count)
+            else:
+                await engine.reindex(place, embedder or settings.embedder, on_count, keep_old=not drop_old)
+        show_fields(session, await _shown(engine, await engine.collection(place)))
         await settle(session, engine)
 
     session.with_engine(settings, work)
@@ -71,6 +92,15 @@ def delete(
         session.emit({"deleted": name})
     else:
         session.out.print(f"deleted {name}", markup=False)
+
+
+async def _shown(engine: Engine, collection: Collection) -> dict[str, Json]:
+    """The collection, and for each of its other indexes what becomes of it and how many passages it holds."""
+    spare: list[Json] = []
+    for one in await engine.spare_indexes(collection.scope):
+        held = await engine.stores.vectors.count(one.index_name, collection.scope.tenant)
+        spare.append({"embedder": one.embedder, "dimension": one.dimension, "state": one.state.value, "passages": held})
+    return {**collection_json(collection), "other_indexes": spare}
 
 
 def _table(collections: list[Collection]) -> Table:

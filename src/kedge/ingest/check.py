@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
 from kedge.ingest.extract import extract
@@ -18,6 +19,8 @@ BATCH = 256
 SHOWN_IDS = 20
 
 EmbedderOf = Callable[[Collection], Awaitable[Embedder]]
+Writing = Callable[[Scope], AbstractAsyncContextManager[None]]
+"""Keeps others from writing to the collection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,34 +65,41 @@ class _Differences:
 class Checker:
     """Checks every collection of every tenant that the catalog knows."""
 
-    def __init__(self, stores: Stores, embedder_of: EmbedderOf) -> None:
+    def __init__(self, stores: Stores, embedder_of: EmbedderOf, writing: Writing) -> None:
         self._stores = stores
         self._embedder_of = embedder_of
+        self._writing = writing
 
-    async def run(self, collections: Sequence[Collection], *, repair: bool) -> CheckReport:
-        """Look, and with `repair` put right: sweep the dead, delete orphans, rebuild what is missing."""
+    async def run(self, scopes: Sequence[Scope], *, repair: bool) -> CheckReport:
+        """Look, and with `repair` put right: sweep the dead, delete orphans, rebuild what is missing.
+
+        Each collection is looked at while nobody writes to it; one that is gone by then is passed over.
+        """
         problems = [
             Problem("integrity", "", "", 1, fault, repaired=False) for fault in await self._stores.catalog.integrity()
         ]
-        problems += await self._unswept(repair=repair)
         passages = repaired = 0
-        for collection in collections:
-            differences = await self._compare(collection)
-            passages += len(differences.live)
-            found = _problems(collection, differences, repaired=repair)
-            if repair and found:
-                await self._repair(collection, differences)
-                repaired += sum(problem.count for problem in found)
-            problems += found
-        return CheckReport(tuple(problems), len(collections), passages, repaired)
+        for scope in scopes:
+            async with self._writing(scope):
+                collection = await self._stores.catalog.collections.get(scope)
+                if collection is None:
+                    continue
+                problems += await self._unswept(scope, repair=repair)
+                differences = await self._compare(collection)
+                passages += len(differences.live)
+                found = _problems(collection, differences, repaired=repair)
+                if repair and found:
+                    await self._repair(collection, differences)
+                    repaired += sum(problem.count for problem in found)
+                problems += found
+        return CheckReport(tuple(problems), len(scopes), passages, repaired)
 
-    async def _unswept(self, *, repair: bool) -> list[Problem]:
-        dead = await self._stores.catalog.passages.dead(1000)
+    async def _unswept(self, scope: Scope, *, repair: bool) -> list[Problem]:
+        dead = await self._stores.catalog.passages.dead(1000, scope)
         if not dead:
             return []
         if repair:
-            await sweep(self._stores)
-        scope = dead[0].scope
+            await sweep(self._stores, scope=scope)
         detail = "Dead versions whose passages still take up space in the indexes; no reader sees them."
         ids = tuple(item.version_id for item in dead[:SHOWN_IDS])
         return [Problem("unswept", scope.collection, scope.tenant, len(dead), detail, ids, repaired=repair)]

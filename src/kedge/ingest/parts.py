@@ -30,6 +30,8 @@ class Target:
     embedder: Embedder
     settings: Settings
     on_step: OnStep = no_step
+    shared: bool = False
+    """Others may write other documents of the collection at the same time."""
 
 
 def as_points(passages: Sequence[Passage], vectors: Vectors) -> list[Point]:

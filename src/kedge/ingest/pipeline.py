@@ -8,7 +8,8 @@ be seen before the switch; killed anywhere, the job is run again and finds its o
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from kedge.errors import KedgeError, SourceFault
@@ -60,11 +61,11 @@ class Pipeline:
         self._step = target.on_step
         self._building: set[str] = set()
 
-    async def run(self) -> Job:
-        """Take everything in. On failure nothing half-done is visible, and the job says why."""
+    async def take_in(self) -> None:
+        """Make everything visible. On failure nothing half-done is, and the job says why."""
         self._again = self._tracker.job.started_at is not None
         await self._tracker.start()
-        try:
+        async with self._or_give_up():
             self._plan = await Plan.make(self._stores.catalog, self._request)
             self._titles = await TitleIndex.load(self._stores, self._scope, unlinked=await self._interrupted())
             self._sources = self._kind.discover(self._request, self._target.settings)
@@ -73,19 +74,39 @@ class Pipeline:
                 self._titles.add(title)
             await self._take_in()
             await self._tracker.move(JobStatus.EXTRACTING)
-            await self._titles.link_new(self._target)
+
+    async def finish(self, target: Target) -> Job:
+        """Link titles, take out what vanished, sweep. Needs the collection for itself, so others wait for this only.
+
+        `target` is the collection as it is now: it may have another index since `take_in`.
+        """
+        self._target = target
+        async with self._or_give_up():
+            if target.shared:
+                await self._titles.refresh(self._stores)
+            await self._titles.link_new(target)
             self._step("linked")
             await self._delete_vanished()
-            await sweep(self._stores, self._step)
+            await sweep(self._stores, self._step, self._scope)
             return await self._tracker.complete()
+
+    @asynccontextmanager
+    async def _or_give_up(self) -> AsyncIterator[None]:
+        try:
+            yield
         except KedgeError as error:
             await self._give_up(error)
             raise
 
     async def _interrupted(self) -> bool:
-        """Whether the last job here did not come to the step that links titles."""
+        """Whether the last job here did not come to the step that links titles.
+
+        Among several workers, one that has not ended is running elsewhere, or will run again and links then.
+        """
         recent = await self._stores.catalog.jobs.recent(self._scope.tenant)
         earlier = [job for job in recent if job.scope == self._scope and job.id != self._tracker.job.id]
+        if self._target.shared:
+            earlier = [job for job in earlier if job.status.ended]
         return self._again or (bool(earlier) and earlier[0].status is not JobStatus.COMPLETE)
 
     async def _take_in(self) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
+from kedge.errors import NotFoundError
 from kedge.ingest.parts import OnStep, no_step
+from kedge.stores.catalog.base import IndexState
 from kedge.stores.opened import Stores
 from kedge.types import Scope
 
@@ -20,18 +23,24 @@ async def delete_documents(
     """
     hidden = await stores.catalog.documents.retire(scope, document_ids)
     on_step("retired")
-    await sweep(stores, on_step)
+    await sweep(stores, on_step, scope, document_ids[0] if len(document_ids) == 1 else None)
     return hidden
 
 
-async def sweep(stores: Stores, on_step: OnStep = no_step) -> int:
-    """Remove from the indexes what no reader can see any more; finish begun deletes. Returns the passages removed."""
+async def sweep(
+    stores: Stores, on_step: OnStep = no_step, scope: Scope | None = None, document_id: str | None = None
+) -> int:
+    """Remove from the indexes what no reader can see any more; finish begun deletes. Returns the passages removed.
+
+    Of everything, of a scope, or of one document: of what the caller alone writes to.
+    """
     removed = 0
-    while dead := await stores.catalog.passages.dead(SWEEP_BATCH):
+    while dead := await stores.catalog.passages.dead(SWEEP_BATCH, scope, document_id):
+        indexes = {place: await _indexes(stores, place) for place in {part.scope for part in dead}}
         for part in dead:
-            collection = await stores.catalog.collections.get(part.scope)
-            if part.passage_ids and collection is not None:
-                await stores.vectors.delete(collection.index_name, part.scope.tenant, part.passage_ids)
+            for index in indexes[part.scope] if part.passage_ids else ():
+                with suppress(NotFoundError):  # a spare index that was dropped just now
+                    await stores.vectors.delete(index, part.scope.tenant, part.passage_ids)
             on_step("vectors deleted")
             gone = [part.document_id] if part.document_gone else []
             await stores.graph.remove(part.scope, part.passage_ids, gone)
@@ -43,6 +52,13 @@ async def sweep(stores: Stores, on_step: OnStep = no_step) -> int:
         await stores.catalog.passages.forget([part.version_id for part in dead])
         on_step("forgotten")
     return removed
+
+
+async def _indexes(stores: Stores, scope: Scope) -> list[str]:
+    """The index in use and those that a re-index fills or that are kept for a rollback."""
+    collection = await stores.catalog.collections.get(scope)
+    spare = [one.index_name for one in await stores.catalog.indexes.spare(scope) if one.state != IndexState.DROPPING]
+    return [*([collection.index_name] if collection else []), *spare]
 
 
 async def _archive_if_retired(stores: Stores, scope: Scope, document_id: str) -> None:

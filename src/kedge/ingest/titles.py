@@ -49,6 +49,14 @@ class TitleIndex:
                     target.update((key, document.title) for key in aliases(document.title))
         return index
 
+    async def refresh(self, stores: Stores) -> None:
+        """Take in the titles that others made visible meanwhile: whoever comes last links both ways."""
+        now = await TitleIndex.load(stores, self._scope)
+        self._older_passages = self._older_passages or now._older_passages
+        for key, title in now._old.items():
+            if key not in self._old and key not in self._early:
+                self._late[key] = title
+
     def add(self, title: str) -> None:
         """A document with this title is being taken in."""
         target = self._late if self._extracting else self._early

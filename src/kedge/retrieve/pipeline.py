@@ -105,8 +105,10 @@ class Retriever:
         self._collections = collections
         self._reranker: Reranker | None = None
 
-    async def search(self, query: Query) -> SearchResult:
-        """The query's `top_k` best passages."""
+    async def search(self, query: Query, collection: Collection | None = None) -> SearchResult:
+        """The query's `top_k` best passages; of the collection as given, NotFoundError if its index is gone by now."""
+        if collection is not None:
+            return await self._rank(query, query.top_k, collection)
         return await self.rank(query, query.top_k)
 
     async def rank(self, query: Query, limit: int) -> SearchResult:

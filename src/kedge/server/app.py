@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 
 from fastapi import Depends, FastAPI
 
 from kedge import __version__
 from kedge.config import Settings
 from kedge.engine import Engine
+from kedge.ingest.check import CheckReport
 from kedge.server import errors
 from kedge.server.deps import own_origin
 from kedge.server.edge import Edge
 from kedge.server.models import ErrorBody
 from kedge.server.routes import collections, documents, feedback, health, ingest, query
-from kedge.telemetry import Metrics
+from kedge.telemetry import CHECK_PROBLEMS, CHECKS, Metrics
 
 DESCRIPTION = """
 Answers questions over your own documents; each sentence of an answer points to its source, and a question that the
@@ -41,7 +43,7 @@ def create_app(settings: Settings, engine: Engine | None = None) -> FastAPI:
         version=__version__,
         description=DESCRIPTION,
         openapi_tags=TAGS,
-        lifespan=_lifespan(settings, engine),
+        lifespan=_lifespan(settings, engine, metrics),
         dependencies=[Depends(own_origin)],
         responses={
             "4XX": {"model": ErrorBody, "description": "The request cannot be carried out; `hint` says what to do."},
@@ -58,16 +60,30 @@ def create_app(settings: Settings, engine: Engine | None = None) -> FastAPI:
     return app
 
 
-def _lifespan(settings: Settings, given: Engine | None) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+def _lifespan(
+    settings: Settings, given: Engine | None, metrics: Metrics
+) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         if given is not None:
+            given.on_check = partial(_count_check, metrics)
             app.state.engine = given
             yield
             return
         async with Engine.open(settings) as engine:
+            engine.on_check = partial(_count_check, metrics)
             app.state.engine = engine
             engine.start_worker()
             yield
 
     return lifespan
+
+
+def _count_check(metrics: Metrics, report: CheckReport | None) -> None:
+    """What a check in the background found, for `/metrics`."""
+    if report is None:
+        metrics.add(CHECKS, "failed")
+        return
+    metrics.add(CHECKS, "clean" if not report.problems else "repaired" if report.ok else "unrepaired")
+    for problem in report.problems:
+        metrics.add(CHECK_PROBLEMS, problem.kind, by=problem.count)

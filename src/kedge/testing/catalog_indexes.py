@@ -50,8 +50,8 @@ class IndexesContract(OpensCatalog):
         await publish(catalog, ONE, "1", ["a", "b"])
         await catalog.indexes.put(NEXT)
         await catalog.indexes.switch(NEXT, keep=True)
-        used = {"generation": 2, "index_name": "notes-2", "embedder": "other", "dimension": 8}
-        assert await catalog.collections.get(HERE) == collection(documents=1, passages=2, **used)
+        used = collection(generation=2, index_name="notes-2", embedder="other", dimension=8)
+        assert await catalog.collections.get(HERE) == replace(used, documents=1, passages=2)
         former = SpareIndex(HERE, INDEX, 1, "minilm", 384, IndexState.KEPT)
         assert await catalog.indexes.spare(HERE) == [former]
         assert await missing(catalog, INDEX) == [], "the kept index still holds them"

@@ -60,7 +60,7 @@ def translated(where: str) -> Iterator[None]:
 
 def _of_driver(error: BaseException | None, where: str) -> KedgeError:
     if error is not None and type(error).__module__.startswith("psycopg"):
-        return _of_server(error, where)
+        return of_server(error, where)
     code = getattr(error, "sqlite_errorcode", None)
     primary = code & _PRIMARY if isinstance(code, int) else None
     if primary == sqlite3.SQLITE_FULL:
@@ -71,7 +71,7 @@ def _of_driver(error: BaseException | None, where: str) -> KedgeError:
     return StoreError(f"The database {where} {problem}: {error}.", hint=hint)
 
 
-def _of_server(error: BaseException, where: str) -> KedgeError:
+def of_server(error: BaseException, where: str) -> KedgeError:
     """PostgreSQL says what happened by SQLSTATE; without one, the driver itself lost or never had the connection."""
     import psycopg  # an extra; whoever raises its errors has it
 

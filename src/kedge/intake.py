@@ -1,0 +1,127 @@
+"""The way in, as jobs: a request becomes a row of the catalog, and whoever works runs it under the right locks."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+from kedge.config import Settings
+from kedge.errors import KedgeError, UsageError
+from kedge.ingest.jobs import JobTracker, OnProgress, new_job, unpack_request
+from kedge.ingest.kind import Kind
+from kedge.ingest.parts import OnStep, Target
+from kedge.ingest.pipeline import Pipeline
+from kedge.keeper import CollectionKeeper
+from kedge.kinds import kind_named
+from kedge.queues.base import job_lock
+from kedge.queues.opened import Work
+from kedge.stores.opened import Stores
+from kedge.types import IngestMode, IngestRequest, Job
+
+log = logging.getLogger(__name__)
+
+
+class Intake:
+    """Registers, queues and runs ingestions."""
+
+    def __init__(
+        self, settings: Settings, stores: Stores, keeper: CollectionKeeper, work: Work, on_step: OnStep
+    ) -> None:
+        self._settings = settings
+        self._stores = stores
+        self._keeper = keeper
+        self._work = work
+        self._on_step = on_step
+
+    async def ingest(self, request: IngestRequest, on_progress: OnProgress | None) -> Job:
+        """Run the request here and now. Raises what the job failed of."""
+        job = await self._register(request)
+        async with self._work.locks.named(job_lock(job.id)):
+            return await self._run(job, on_progress)
+
+    async def submit(self, request: IngestRequest) -> Job:
+        """Queue the request."""
+        job = await self._register(request)
+        await self._work.queue.put(job)
+        return job
+
+    async def keep(self, name: str, chunks: AsyncIterator[bytes]) -> tuple[str, str]:
+        """Keep an upload until its job has run, where whoever runs it can read it."""
+        return Path(name).name or "upload", await self._work.spool.keep(chunks)
+
+    async def run_queued(self, job: Job) -> None:
+        """Run a job of the queue. What it fails of is in its row and in the log."""
+        try:
+            await self._run(job, None)
+        except KedgeError as error:
+            log.error("job %s failed: %s", job.id, error)
+        except Exception as error:  # the job loop goes on with the next job, whatever this one met
+            log.exception("job %s failed unexpectedly", job.id)
+            unexpected = KedgeError(f"Something unexpected: {type(error).__name__}.", hint="The log tells more.")
+            await JobTracker(self._stores.catalog.jobs, job).fail(unexpected)
+
+    async def _register(self, request: IngestRequest) -> Job:
+        if not request.sources and not request.uploads:
+            raise UsageError("There is nothing to take in.", hint="Name a file, a folder, a glob or a URL.")
+        job = new_job(request, kind_named(request.kind).sole_document(request))
+        await self._stores.catalog.jobs.put(job)
+        return job
+
+    async def _run(self, job: Job, on_progress: OnProgress | None) -> Job:
+        request = unpack_request(job)
+        tracker = JobTracker(self._stores.catalog.jobs, job, on_progress)
+        beside = self._work.shared and request.mode is not IngestMode.RECREATE
+        async with self._work.spool.fetched(request.uploads) as uploads:
+            run = _Run(self, replace(request, uploads=uploads), tracker)
+            ended = await (run.beside_others(job.document_id) if beside and job.document_id else run.alone())
+        await self._work.spool.discard(request.uploads)
+        return ended
+
+    async def _target(self, request: IngestRequest, kind: Kind, *, make: bool) -> Target:
+        collection, embedder = await self._keeper.ensure(request.scope, kind, make=make)
+        return Target(self._stores, collection, embedder, self._settings, self._on_step, self._work.shared)
+
+
+class _Run:
+    """One run of one job."""
+
+    def __init__(self, intake: Intake, request: IngestRequest, tracker: JobTracker) -> None:
+        self._intake = intake
+        self._request = request
+        self._tracker = tracker
+        self._kind = kind_named(request.kind)
+        self._locks = intake._work.locks
+
+    async def alone(self) -> Job:
+        """With the collection for itself."""
+        async with self._locks.writing(self._request.scope):
+            if self._request.mode is IngestMode.RECREATE:
+                await self._intake._keeper.delete(self._request.scope)
+            target = await self._target(make=True)
+            pipeline = self._pipeline(target)
+            await pipeline.take_in()
+            return await pipeline.finish(target)
+
+    async def beside_others(self, document_id: str) -> Job:
+        """One document, while other workers take in others; the collection for itself at the beginning and the end."""
+        scope = self._request.scope
+        if await self._intake._stores.catalog.collections.get(scope) is None:
+            async with self._locks.writing(scope):
+                await self._target(make=True)
+        async with self._locks.writing(scope, document_id):
+            pipeline = self._pipeline(await self._target(make=False))
+            await pipeline.take_in()
+        async with self._locks.writing(scope):
+            return await pipeline.finish(await self._target(make=False))
+
+    def _pipeline(self, target: Target) -> Pipeline:
+        return Pipeline(target, self._kind, self._request, self._tracker)
+
+    async def _target(self, *, make: bool) -> Target:
+        try:
+            return await self._intake._target(self._request, self._kind, make=make)
+        except KedgeError as error:
+            await self._tracker.fail(error)
+            raise

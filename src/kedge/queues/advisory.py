@@ -1,0 +1,113 @@
+"""Locks between processes: PostgreSQL's advisory locks, each on a connection of its own.
+
+The server frees them when the connection ends, so a killed worker holds nothing back. One that is cut off from the
+server notices by itself and breaks its work off; the server notices by TCP keep-alives within a minute.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+
+import psycopg
+from sqlalchemy.engine import make_url
+
+from kedge.errors import ConflictError, StoreError
+from kedge.stores.catalog.failures import of_server
+from kedge.stores.catalog.postgresql import Server, parse
+from kedge.types import Scope
+
+ALIVE_SECONDS = 5.0
+"""Between looks at the connection that holds a lock."""
+_KEEPALIVES = {"tcp_keepalives_idle": "20", "tcp_keepalives_interval": "10", "tcp_keepalives_count": "3"}
+_SHARED = "SELECT pg_advisory_lock_shared(hashtextextended(%s, 0))"
+_EXCLUSIVE = "SELECT pg_advisory_lock(hashtextextended(%s, 0))"
+_TRIED = "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))"
+
+
+def address(url: str) -> tuple[str, Server]:
+    """What the driver connects to, and where that is."""
+    server = parse(make_url(url))
+    return server.url.set(drivername="postgresql").render_as_string(hide_password=False), server
+
+
+class AdvisoryLocks:
+    """The `Locks` of all processes that use one schema of one database."""
+
+    def __init__(self, url: str) -> None:
+        self._address, self._server = address(url)
+
+    def writing(self, scope: Scope, document_id: str | None = None) -> AbstractAsyncContextManager[None]:
+        place = self._name(f"collection/{scope.tenant}\x1f{scope.collection}")
+        if document_id is None:
+            return self._held((_EXCLUSIVE, place))
+        return self._held((_SHARED, place), (_EXCLUSIVE, self._name(f"document/{document_id}")))
+
+    def named(self, name: str) -> AbstractAsyncContextManager[None]:
+        return self._held((_EXCLUSIVE, self._name(name)))
+
+    def alone(self, name: str) -> AbstractAsyncContextManager[None]:
+        return self._held((_TRIED, self._name(name)))
+
+    def _name(self, name: str) -> str:
+        return f"kedge/{self._server.schema}/{name}"
+
+    @asynccontextmanager
+    async def _held(self, *wanted: tuple[str, str]) -> AsyncIterator[None]:
+        connection = await self._connect()
+        try:
+            await self._take(connection, wanted)
+            async with _unless_lost(connection, self._server.where):
+                yield
+        finally:
+            await connection.close()
+
+    async def _connect(self) -> psycopg.AsyncConnection[tuple[object, ...]]:
+        try:
+            return await psycopg.AsyncConnection.connect(self._address, autocommit=True)
+        except psycopg.Error as error:
+            raise of_server(error, self._server.where) from error
+
+    async def _take(
+        self, connection: psycopg.AsyncConnection[tuple[object, ...]], wanted: tuple[tuple[str, str], ...]
+    ) -> None:
+        try:
+            settings = {"lock_timeout": "0", "statement_timeout": "0", **_KEEPALIVES}
+            calls = ", ".join(["set_config(%s, %s, false)"] * len(settings))
+            await connection.execute(f"SELECT {calls}", [part for pair in settings.items() for part in pair])
+            for statement, name in wanted:
+                row = await (await connection.execute(statement.encode(), [name])).fetchone()
+                if statement == _TRIED and row is not None and not row[0]:
+                    raise ConflictError(f"{name.split('/', 2)[2]} is in work already.", hint="Wait for it to end.")
+        except psycopg.Error as error:
+            raise of_server(error, self._server.where) from error
+
+
+@asynccontextmanager
+async def _unless_lost(connection: psycopg.AsyncConnection[tuple[object, ...]], where: str) -> AsyncIterator[None]:
+    """Break the work off with StoreError as soon as the connection, and with it the lock, is gone."""
+    worker = asyncio.current_task()
+    watch = asyncio.create_task(_lost(connection))
+    watch.add_done_callback(lambda ended: None if ended.cancelled() or worker is None else worker.cancel())
+    try:
+        yield
+    except asyncio.CancelledError:
+        if worker is None or not watch.done() or worker.uncancel():
+            raise
+        raise StoreError(
+            f"The connection to {where} that held a lock was lost; the work was broken off.",
+            hint="It is taken up again by a worker, or by running the same command again.",
+        ) from None
+    finally:
+        watch.cancel()
+        with suppress(asyncio.CancelledError):
+            await watch
+
+
+async def _lost(connection: psycopg.AsyncConnection[tuple[object, ...]]) -> None:
+    """Returns when the connection does not answer any more."""
+    with suppress(psycopg.Error):
+        while True:
+            await asyncio.sleep(ALIVE_SECONDS)
+            await connection.execute("SELECT 1")

@@ -24,6 +24,7 @@ from kedge.types import Collection, Json, Scope
 
 log = logging.getLogger(__name__)
 
+PAGE = 1000
 NAME = re.compile(r"[\w][\w .@-]{0,99}")
 
 
@@ -90,15 +91,19 @@ class CollectionKeeper:
             return self._embedders[name]
 
     async def delete(self, scope: Scope) -> None:
-        """Remove the collection: hidden first by forgetting it in the catalog, then its indexes, then the graph."""
+        """Remove the collection in the order of D-18: all documents hidden at once, indexes, graph, then the catalog.
+
+        Broken off anywhere, it is empty to readers and the same call goes on: nothing is forgotten before it is gone.
+        """
         collection = await self._stores.catalog.collections.get(scope)
         if collection is None:
             return
+        await self._stores.catalog.documents.retire(scope, await self._document_ids(scope))
         spare = await self._stores.catalog.indexes.spare(scope)
-        await self._stores.catalog.collections.delete(scope)
         for name in (collection.index_name, *(one.index_name for one in spare)):
             await self._stores.vectors.drop(name)
         await self._stores.graph.drop(scope)
+        await self._stores.catalog.collections.delete(scope)
 
     async def optimize(self, collection: Collection) -> None:
         """Let the store improve its index if it can. A failure costs speed only, so it is logged."""
@@ -122,6 +127,12 @@ class CollectionKeeper:
         for embedder in self._embedders.values():
             await embedder.close()
         self._embedders.clear()
+
+    async def _document_ids(self, scope: Scope) -> list[str]:
+        found: list[str] = []
+        while page := await self._stores.catalog.documents.page(scope, limit=PAGE, offset=len(found)):
+            found += [document.id for document in page]
+        return found
 
     async def _vectors_answer(self) -> None:
         for collection in (await self._stores.catalog.collections.everywhere())[:1]:

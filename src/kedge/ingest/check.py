@@ -84,6 +84,7 @@ class Checker:
                 collection = await self._stores.catalog.collections.get(scope)
                 if collection is None:
                     continue
+                problems += await self._abandoned(scope, repair=repair)
                 problems += await self._unswept(scope, repair=repair)
                 differences = await self._compare(collection)
                 passages += len(differences.live)
@@ -93,6 +94,18 @@ class Checker:
                     repaired += sum(problem.count for problem in found)
                 problems += found
         return CheckReport(tuple(problems), len(scopes), passages, repaired)
+
+    async def _abandoned(self, scope: Scope, *, repair: bool) -> list[Problem]:
+        """Half-built versions that nobody goes on with: no writer is here now, and no job is left to be resumed."""
+        built = await self._stores.catalog.jobs.building(scope)
+        if not built or any(job.scope == scope for job in await self._stores.catalog.jobs.unfinished()):
+            return []
+        if repair:
+            for _, version in built:
+                await self._stores.catalog.documents.fail(version, "The ingestion was broken off.")
+        detail = "Versions that a broken-off ingestion left half-built; no reader sees them."
+        ids = tuple(version for _, version in built[:SHOWN_IDS])
+        return [Problem("unfinished", scope.collection, scope.tenant, len(built), detail, ids, repaired=repair)]
 
     async def _unswept(self, scope: Scope, *, repair: bool) -> list[Problem]:
         dead = await self._stores.catalog.passages.dead(1000, scope)

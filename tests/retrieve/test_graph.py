@@ -180,3 +180,14 @@ def test_a_statement_leads_on_less_than_a_question() -> None:
     asked, said = (ask(text, base)[0] for text in texts)
     step = next(hit.bonus for hit in asked.hits if hit.passage_id == "Nicki Minaj")
     assert step > 2 * next(hit.bonus for hit in said.hits if hit.passage_id == "Nicki Minaj")
+
+
+def test_a_passage_that_names_a_good_document_is_reached_from_it() -> None:
+    documents = {
+        "Ben Stokes": "Ben Stokes is an English cricketer born in Christchurch.",
+        "Hello Friends": "A compilation of records, in part produced by Ben Stokes.",
+        "Weather": "It rains.",
+    }
+    result, _ = ask("Which records were made by the cricketer of Christchurch?", {"Ben Stokes": 2.0}, None, documents)
+    paths = {hit.passage_id: hit.path for hit in result.hits}
+    assert paths["Hello Friends"] == ("Ben Stokes", "ben stoke", "Hello Friends")

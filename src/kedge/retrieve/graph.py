@@ -131,6 +131,8 @@ class Traversal:
         }
     )
     """How sure a step is, by how the passage it leads to speaks of the concept."""
+    incoming: float = 0.8
+    """How sure a step is from a document to a passage that names it, divided by the number of passages that do."""
     statement: float = 0.25
     """What is left of steps from seeds where the text asks nothing: a claim names what it is about."""
     generic: float = 0.1
@@ -364,9 +366,8 @@ class _Walk:
 
         `start` says how surely the chain's end speaks of the concept.
         """
-        if targets.get(chain.row) is Role.TITLE:
-            return
-        for titled in (True, False):
+        own = targets.get(chain.row) is Role.TITLE
+        for titled in (False,) if own else (True, False):
             chosen = [row for row, role in targets.items() if row != chain.row and (role is Role.TITLE) == titled]
             rows = np.array(chosen, dtype=np.intp)
             if not chosen:
@@ -376,11 +377,13 @@ class _Walk:
             similarity = vectors @ self.asked.vector / np.linalg.norm(vectors, axis=1)
             values = self.pool.value(cover, np.asarray(similarity, dtype=np.float32))
             leads = sum(role is Role.LEAD for role in targets.values())
-            specific = start * float(max(concept.degree, 1) * (len(chosen) if titled else 1)) ** -0.5
+            degree = float(max(concept.degree, 1))
+            specific = start / degree if own else start * (degree * (len(chosen) if titled else 1)) ** -0.5
             for rank, at in enumerate(np.argsort(-values, kind="stable"), start=1):
                 row, value = int(rows[at]), float(values[at])
                 role = targets[row]
-                sure = self.how.roles[role] * specific / rank / (leads if role is Role.LEAD else 1)
+                weight = self.how.incoming if own and role is not Role.GENERIC else self.how.roles[role]
+                sure = weight * specific / rank / (leads if role is Role.LEAD else 1)
                 gain = self.how.gain * sure * (value - chain.value)
                 self.lift[chain.row] = max(self.lift[chain.row], gain)
                 strength = sure * chain.strength + gain

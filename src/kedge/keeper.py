@@ -149,10 +149,9 @@ class CollectionKeeper:
             index_name=index_name(kind, scope, 1),
             created_at=datetime.now(UTC),
         )
-        # What a killed delete of a former collection of this name left behind goes first.
+        # An index that the catalog does not know of would stay for ever: it is noted first, and made by `ensure`.
         await self._stores.vectors.drop(collection.index_name)
         await self._stores.graph.drop(scope)
-        await self._stores.vectors.create(spec_of(collection, kind))
         await self._stores.catalog.collections.put(collection)
         return collection
 

@@ -211,7 +211,12 @@ def test_left_overs_of_a_kill_are_swept(tmp_path: Path) -> None:
         folder = next(tmp_path.glob("*.index"))
         (folder / "shard-half" / "wal").mkdir(parents=True)
         (tmp_path / "half.index" / "shard-1").mkdir(parents=True)
+        (tmp_path / "other.index" / "shard-1").mkdir(parents=True)
+        (tmp_path / ".gone-1234" / "shard-1").mkdir(parents=True)
         again = EdgeVectors(tmp_path)
+        assert not (tmp_path / ".gone-1234").exists()
+        await again.drop("other")
+        assert not (tmp_path / "other.index").exists()
         assert await again.count(INDEX, "acme", Eq("page", 3)) == 1
         assert not (folder / "shard-half").exists()
         with pytest.raises(NotFoundError):

@@ -40,6 +40,8 @@ _READERS = 4
 _SPARE = 16
 """Hits fetched beyond the limit, to see whether a tie crosses it."""
 _PAGE = 1000
+_GONE = ".gone-"
+"""How the folder of a dropped index is called until it is removed."""
 _T = TypeVar("_T")
 
 
@@ -56,6 +58,8 @@ class EdgeVectors:
 
     def __init__(self, root: Path, *, optimize_after: int = OPTIMIZE_AFTER, reserve: int = RESERVE) -> None:
         self._root = root
+        for left in root.glob(f"{_GONE}*"):  # by a process that was killed while it removed them
+            shutil.rmtree(left, ignore_errors=True)
         self._reserve = reserve
         self._optimize_after = optimize_after
         self._terms = SparseTerms()
@@ -165,12 +169,13 @@ class EdgeVectors:
     def _drop(self, name: str) -> None:
         folder = self._folder(name)
         if not Index.exists(folder):
+            shutil.rmtree(folder, ignore_errors=True)  # what a killed `create` left
             return
         with suppress(StoreError):  # a damaged index can be dropped too; one in use by another process cannot
             self._load(name).close()
         self._open.pop(name, None)
         with translated(folder):
-            gone = folder.rename(folder.with_name(f".gone-{uuid.uuid4().hex}"))
+            gone = folder.rename(folder.with_name(f"{_GONE}{uuid.uuid4().hex}"))
         shutil.rmtree(gone, ignore_errors=True)
 
     def _upsert(self, name: str, tenant: str, points: Sequence[Point]) -> None:

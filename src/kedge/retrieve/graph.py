@@ -18,12 +18,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from kedge.retrieve.parameters import PARAMETERS
 from kedge.text.analyze import SparseTerms
 from kedge.text.concepts import candidate_keys, link, mentions
 from kedge.text.question import asks
 from kedge.types import Role, Scope
 
 Array = NDArray[np.float32]
+_GRAPH = PARAMETERS["graph"]
 MARGIN = 1e-3
 """By how much the start of a step stays above its end."""
 
@@ -103,45 +105,39 @@ class Asked:
 class Traversal:
     """How far to walk and what counts how much. Passage scores are shares from 0 to 1."""
 
-    seeds: int = 8
+    seeds: int = _GRAPH["seeds"]
     """Best passages of the other channels to start from, besides those the question names."""
-    hops: int = 2
+    hops: int = _GRAPH["hops"]
     """Passages in a chain: 2 reads neighbours of the seeds (four round trips), 3 also theirs (six)."""
-    beam: int = 4
+    beam: int = _GRAPH["beam"]
     """Passages from which a third hop starts."""
-    max_degree: int = 40
+    max_degree: int = _GRAPH["max_degree"]
     """A concept that more passages mention is too common to walk along (its titled document is still reached)."""
-    named: float = 0.25
+    named: float = _GRAPH["named"]
     """For a passage whose document or lead the question names."""
-    mentioned: float = 0.05
+    mentioned: float = _GRAPH["mentioned"]
     """For a passage that mentions a concept of the question."""
-    from_seed: float = 1.0
+    from_seed: float = _GRAPH["from_seed"]
     """For a step from a seed, times the fourth power of its score: only seeds close to the best lead on."""
-    from_named: float = 1.0
+    from_named: float = _GRAPH["from_named"]
     """For a step from a passage that the question names."""
-    gain: float = 0.5
+    gain: float = _GRAPH["gain"]
     """For what the pair covers beyond its first passage; given to both."""
     roles: Mapping[Role, float] = field(
-        default_factory=lambda: {
-            Role.TITLE: 1.0,
-            Role.LEAD: 0.75,
-            Role.SUBJECT: 0.15,
-            Role.MENTION: 0.15,
-            Role.GENERIC: 0.0,
-        }
+        default_factory=lambda: {Role(name): weight for name, weight in _GRAPH["roles"].items()}
     )
     """How sure a step is, by how the passage it leads to speaks of the concept."""
-    incoming: float = 0.8
+    incoming: float = _GRAPH["incoming"]
     """How sure a step is from a document to a passage that names it, divided by the number of passages that do."""
-    statement: float = 0.25
+    statement: float = _GRAPH["statement"]
     """What is left of steps from seeds where the text asks nothing: a claim names what it is about."""
-    generic: float = 0.1
+    generic: float = _GRAPH["generic"]
     """Factor for a step that starts at a lower-case mention of a title."""
-    open_share: float = 0.08
+    open_share: float = _GRAPH["open_share"]
     """A passage that lacks less than this share of the question's words leads on less: it may be the whole answer."""
-    least: float = 0.4
+    least: float = _GRAPH["least"]
     """What is left of a step from a passage that holds all words of the question."""
-    crowded: int = 40
+    crowded: int = _GRAPH["crowded"]
     """A passage that names more concepts than this (a list of links, an index) leads to each less surely."""
 
 

@@ -23,6 +23,7 @@ from kedge.registry import open_reranker
 from kedge.retrieve.features import StoredFeatures
 from kedge.retrieve.fuse import Fused, add_bonus, blend, fuse_by_rank, with_ranks
 from kedge.retrieve.graph import Asked, GraphResult, Named, read_question, search_graph, weigh_question
+from kedge.retrieve.parameters import PARAMETERS
 from kedge.retrieve.ports import CollectionSource
 from kedge.retrieve.rarity import term_weights
 from kedge.retrieve.rerank import adaptive, exact_blend, smooth
@@ -35,7 +36,7 @@ from kedge.types import MAX_QUERY_CHARS, MAX_TOP_K, Collection, Passage, Query, 
 
 RERANKED = 50
 """Best candidates that the light reranker orders."""
-SOFT = 0.5
+SOFT: float = PARAMETERS["soft"]
 """What a full soft match of the question's words adds to a score, which is on the scale 0 to 2."""
 READ_BY_MODEL = 20
 """Best candidates that a reranking model reads."""

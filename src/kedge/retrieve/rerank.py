@@ -12,18 +12,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from kedge.retrieve.parameters import PARAMETERS
+
 Array = NDArray[np.float32]
+_SMOOTHING = PARAMETERS["smoothing"]
 
 
 @dataclass(frozen=True, slots=True)
 class Smoothing:
     """How strongly neighbours speak."""
 
-    neighbours: int = 3
+    neighbours: int = _SMOOTHING["neighbours"]
     """How many most similar candidates each passage listens to."""
-    weight: float = 0.3
+    weight: float = _SMOOTHING["weight"]
     """Share of the neighbours' mean score that is added."""
-    power: float = 2.0
+    power: float = _SMOOTHING["power"]
     """Exponent on the similarity: higher listens more to the nearest."""
 
 

@@ -14,7 +14,6 @@ from kedge.config import Settings
 from kedge.errors import DimensionMismatchError, EmbedderMismatchError, KedgeError, NotFoundError, UsageError
 from kedge.ids import sha256
 from kedge.ingest.kind import Kind
-from kedge.kinds import kind_named
 from kedge.models.base import Embedder
 from kedge.models.cache import VectorCache
 from kedge.models.wrappers import CachedEmbedder
@@ -37,7 +36,6 @@ class CollectionKeeper:
         self._embedders: dict[str, Embedder] = {}
         self._cache: VectorCache | None = None
         self._loading = asyncio.Lock()
-        self._checked: set[str] = set()
 
     async def get(self, scope: Scope) -> Collection:
         """The collection, or NotFoundError that says how to make one."""
@@ -70,15 +68,12 @@ class CollectionKeeper:
         return collection, embedder
 
     async def embedder_of(self, collection: Collection) -> Embedder:
-        """The embedder that the collection pins; checked against its dimension."""
+        """The embedder that the collection pins; checked against its dimension. Makes nothing: readers call it too."""
         embedder = await self.embedder(collection.embedder)
         if embedder.dimension != collection.dimension:
             raise DimensionMismatchError(
                 found=embedder.dimension, expected=collection.dimension, collection=collection.scope.collection
             )
-        if collection.index_name not in self._checked:
-            await self._stores.vectors.create(spec_of(collection, kind_named(collection.kind)))
-            self._checked.add(collection.index_name)
         return embedder
 
     async def embedder(self, name: str) -> Embedder:

@@ -105,3 +105,25 @@ def test_versions_that_nobody_builds_on_are_found_and_swept(folder: Path, tmp_pa
 
 def _failed(job: Job) -> Job:
     return replace(job, status=JobStatus.FAILED, error_message="The process ended.")
+
+
+@pytest.mark.req("D-18")
+def test_readers_make_no_index(folder: Path, tmp_path: Path) -> None:
+    """One that looked at the catalog just before a collection was deleted would leave an index that nobody knows."""
+    settings = load_settings(environ={}, home=tmp_path / "home", embedder="hash")
+
+    async def body() -> None:
+        async with Engine.open(settings) as engine:
+            await engine.ingest(IngestRequest(SCOPE, (str(folder),)))
+            index = (await engine.collection(SCOPE)).index_name
+        async with Engine.open(settings) as engine:
+            await engine.stores.vectors.drop(index)
+            with pytest.raises(NotFoundError) as caught:
+                await engine.search(Query("kedge", SCOPE))
+            assert "check --repair" in caught.value.hint
+            with pytest.raises(NotFoundError):
+                await engine.stores.vectors.count(index, DEFAULT_TENANT)
+            assert (await engine.check(repair=True)).ok
+            assert len((await engine.search(Query("kedge", SCOPE))).hits) == 3
+
+    asyncio.run(body())

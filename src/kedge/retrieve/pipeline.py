@@ -117,9 +117,16 @@ class Retriever:
         try:
             return await self._rank(query, limit, await self._collections.get(query.scope))
         except NotFoundError:
-            return await self._rank(query, limit, await self._collections.get(query.scope))
+            collection = await self._collections.get(query.scope)
+        try:
+            return await self._rank(query, limit, collection)
+        except NotFoundError as error:
+            error.hint = "Run `kedge check --repair`: it makes the index again."
+            raise
 
     async def _rank(self, query: Query, limit: int, collection: Collection) -> SearchResult:
+        if not collection.passages:  # its index may not be made yet, or be dropped already
+            return SearchResult(query.text, (), {"total": 0.0})
         started = time.perf_counter()
         run = await self._embed(query, collection)
         await self._channels(run)

@@ -32,7 +32,7 @@ def url_of(name: str) -> str:
 
 def parts_of(stores: str) -> list[str]:
     """The servers in a name like `milvus+postgresql`; none for `embedded`. ValueError."""
-    parts = [part for part in stores.split("+") if part != "embedded"]
+    parts = [part for part in stores.split("+") if part not in ("embedded", "memory")]
     unknown = sorted(set(parts) - set(SERVERS))
     if unknown:
         raise ValueError(f"no such store: {', '.join(unknown)}")

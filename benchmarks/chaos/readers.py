@@ -57,12 +57,18 @@ class Reader:
                 self._on_read()
             except Violation as seen:
                 self._report(str(seen))
-            except NotFoundError:  # before the first ingest, or between the halves of a recreation
+            except NotFoundError as error:
+                if self._is_there(corner, since):
+                    self._report(f"collection {corner.letter} is there, but a reader was told: {error}")
                 await asyncio.sleep(0)
             except KedgeError as error:
                 self.errors[error.code] = self.errors.get(error.code, 0) + 1
                 self._last = error
                 await asyncio.sleep(0.01)
+
+    def _is_there(self, corner: Corner, since: Mapping[Place, int]) -> bool:
+        """Whether something was to be found all the time: not before the first ingest, nor during a deletion."""
+        return any(None not in self._ledger.possible(place, since.get(place, 0)) for place in corner.places())
 
     @property
     def last_error(self) -> str:

@@ -12,6 +12,7 @@ import pytest
 import kedge as package
 from kedge.cli.main import run
 from tests.cli.conftest import Kedge
+from tests.surfaces import EMBEDDER
 
 
 def test_version(kedge: Kedge) -> None:
@@ -69,6 +70,26 @@ def test_reindex_with_another_embedder(kedge: Kedge, corpus: Path) -> None:
     done = kedge("collection", "reindex", "sea", "--embedder", "hash:128", "--json").json()
     assert (done["dimension"], done["generation"]) == (128, 2)
     assert kedge("search", "anchor bend", "--collection", "sea", "--json").json()["results"]
+
+
+@pytest.mark.req("D-19")
+def test_reindex_and_back(kedge: Kedge, corpus: Path) -> None:
+    kedge("ingest", str(corpus), "--collection", "sea")
+    done = kedge("collection", "reindex", "sea", "--embedder", "hash:128", "--json").json()
+    assert done["other_indexes"] == [
+        {"embedder": EMBEDDER, "dimension": 256, "state": "kept", "passages": done["passages"]}
+    ]
+    back = kedge("collection", "reindex", "sea", "--rollback", "--json").json()
+    assert (back["embedder"], back["generation"]) == (EMBEDDER, 1)
+    assert kedge("collection", "show", "sea", "--json").json()["other_indexes"][0]["embedder"] == "hash:128"
+    assert kedge("collection", "reindex", "sea", "--discard", "--json").json()["other_indexes"] == []
+    lost = kedge("collection", "reindex", "sea", "--rollback")
+    assert lost.code == 1
+    assert "no former index" in lost.err
+    dropped = kedge("collection", "reindex", "sea", "--embedder", "hash:128", "--drop-old", "--json").json()
+    assert dropped["other_indexes"] == []
+    assert kedge("collection", "reindex", "sea", "--rollback", "--discard").code == 2
+    assert kedge("check", "--json").json()["ok"] is True
 
 
 @pytest.mark.req("D-10")

@@ -66,7 +66,7 @@ class Pipeline:
         self._again = self._tracker.job.started_at is not None
         await self._tracker.start()
         async with self._or_give_up():
-            self._plan = await Plan.make(self._stores.catalog, self._request)
+            self._plan = await Plan.make(self._stores.catalog, self._request, self._tracker.job.document_id)
             self._titles = await TitleIndex.load(self._stores, self._scope, unlinked=await self._interrupted())
             self._sources = self._kind.discover(self._request, self._target.settings)
             self._tracker.expect(await asyncio.to_thread(self._sources.volume))

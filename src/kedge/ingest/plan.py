@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kedge.stores.catalog.base import Catalog
-from kedge.types import IngestMode, IngestRequest, Scope
+from kedge.types import Document, DocumentStatus, IngestMode, IngestRequest, Scope
 
 PAGE = 1000
 
@@ -29,9 +29,14 @@ class Plan:
         self._known = known
 
     @classmethod
-    async def make(cls, catalog: Catalog, request: IngestRequest) -> Plan:
-        """Load what the catalog knows under the sources of the request."""
-        return cls(request, await _documents(catalog, request.scope))
+    async def make(cls, catalog: Catalog, request: IngestRequest, document_id: str | None = None) -> Plan:
+        """Load what the catalog knows under the sources of the request; that document alone if it is about one."""
+        if document_id is None:
+            return cls(request, await _documents(catalog, request.scope))
+        found = await catalog.documents.get(request.scope.tenant, document_id)
+        if found is None or found.status is DocumentStatus.ARCHIVED:
+            return cls(request, {})
+        return cls(request, {found.url: _known(found)})
 
     def unchanged(self, url: str, file_hash: str) -> bool:
         """True when the live version was made from the same content and options."""
@@ -45,8 +50,13 @@ class Plan:
 
 async def _documents(catalog: Catalog, scope: Scope) -> dict[str, Known]:
     found: dict[str, Known] = {}
-    while page := await catalog.documents.page(scope, limit=PAGE, offset=len(found)):
-        for document in page:
-            live_hash = document.file_hash if document.live_version is not None else None
-            found[document.url] = Known(document.id, live_hash, document.chunk_count)
+    offset = 0
+    while page := await catalog.documents.page(scope, limit=PAGE, offset=offset):
+        found.update((document.url, _known(document)) for document in page)
+        offset += len(page)  # not the number of urls: what others add meanwhile shows some twice
     return found
+
+
+def _known(document: Document) -> Known:
+    live_hash = document.file_hash if document.live_version is not None else None
+    return Known(document.id, live_hash, document.chunk_count)

@@ -108,7 +108,7 @@ class PostgresQueue:
                     wait=wait,
                     concurrency=duties.at_once,
                     fetch_job_polling_interval=POLL_SECONDS,
-                    shutdown_graceful_timeout=GRACE_SECONDS,
+                    shutdown_graceful_timeout=min(GRACE_SECONDS, self._timeout / 2),
                     update_heartbeat_interval=self._timeout / 3,
                     stalled_worker_timeout=self._timeout,
                     install_signal_handlers=False,

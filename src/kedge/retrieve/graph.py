@@ -127,6 +127,8 @@ class Traversal:
         default_factory=lambda: {Role(name): weight for name, weight in _GRAPH["roles"].items()}
     )
     """How sure a step is, by how the passage it leads to speaks of the concept."""
+    usual: int = _GRAPH["usual"]
+    """Passages under one title from which on it says less about each of them."""
     incoming: float = _GRAPH["incoming"]
     """How sure a step is from a document to a passage that names it, divided by the number of passages that do."""
     statement: float = _GRAPH["statement"]
@@ -297,7 +299,7 @@ class _Walk:
         mentioned: dict[int, float] = {}
         for (concept_id, role), rows in groups.items():
             concept = concepts[concept_id]
-            spread = float(len(rows) if role == Role.TITLE else max(concept.degree, 1)) ** 0.5
+            spread = self._spread(len(rows)) if role == Role.TITLE else float(max(concept.degree, 1)) ** 0.5
             if role == Role.LEAD:
                 spread *= len(rows) / self.how.roles[Role.LEAD]
             target = mentioned if role == Role.MENTION else named
@@ -310,6 +312,10 @@ class _Walk:
             for row, sure in found.items():
                 self.bonus[row] += weight * sure
         return named
+
+    def _spread(self, passages: int) -> float:
+        """By how much less a title says of each of its passages: nothing for a document of usual length."""
+        return max(1.0, passages / self.how.usual) ** 0.5
 
     def _seeds(self, best: Sequence[str], named: Mapping[int, float]) -> list[_Chain]:
         scores = self.pool.scores()
@@ -374,7 +380,8 @@ class _Walk:
             values = self.pool.value(cover, np.asarray(similarity, dtype=np.float32))
             leads = sum(role is Role.LEAD for role in targets.values())
             degree = float(max(concept.degree, 1))
-            specific = start / degree if own else start * (degree * (len(chosen) if titled else 1)) ** -0.5
+            specific = start / degree if own else start * degree**-0.5
+            specific /= self._spread(len(chosen)) if titled else 1.0
             for rank, at in enumerate(np.argsort(-values, kind="stable"), start=1):
                 row, value = int(rows[at]), float(values[at])
                 role = targets[row]

@@ -51,6 +51,8 @@ CACHES: Mapping[str, Entry] = {
 }
 EMBEDDERS: Mapping[str, Entry] = {
     "minilm": Entry("kedge.models.minilm:open_embedder"),
+    "bge-small": Entry("kedge.models.bge:open_embedder", extra="bge"),
+    "e5-multilingual": Entry("kedge.models.e5:open_embedder", extra="multilingual"),
     "hash": Entry("kedge.models.fake:open_embedder"),
     "onnx": Entry("kedge.models.onnx:open_embedder"),
     "openai": Entry("kedge.models.openai:open_embedder"),

@@ -94,7 +94,7 @@ def test_a_folder_named_like_a_known_model_gets_its_prefixes_and_window(
     for name, content in files.items():
         (folder / name).write_text(json.dumps(content))
     embedder = open_embedder(f"safetensors:{folder}", SETTINGS)
-    assert embedder.window == window
+    assert embedder.window == window - 2  # "passage" and ":" stand before every text
     text, question = asyncio.run(embedder.embed(["boat"]))[0], asyncio.run(embedder.embed_query("boat"))
     assert np.allclose(text, unit(slowly(weights, ids("passage : boat")).mean(axis=0)), atol=1e-5)
     assert np.allclose(question, unit(slowly(weights, ids("query : boat")).mean(axis=0)), atol=1e-5)

@@ -25,10 +25,10 @@ FAILURES: tuple[type[Exception], ...] = (
 that the model wants and nobody gives."""
 
 
-def open_session(model: Path, threads: int, operators: str = "") -> Any:
-    """An onnxruntime session on the CPU; `operators` is a library of more operators.
+def open_session(model: Path | bytes, threads: int, operators: str = "") -> Any:
+    """An onnxruntime session on the CPU for a file or its content; `operators` is a library of more operators.
 
-    Raises ModelError for a file that it cannot load.
+    Raises ModelError for one that it cannot load.
     """
     options = onnxruntime.SessionOptions()
     if operators:
@@ -38,9 +38,11 @@ def open_session(model: Path, threads: int, operators: str = "") -> Any:
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.log_severity_level = 3
     try:
-        return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+        source = model if isinstance(model, bytes) else str(model)
+        return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
     except FAILURES as error:
-        raise ModelError(f"{model} cannot be loaded: {error}", hint="Export the model again.") from error
+        name = "The model" if isinstance(model, bytes) else str(model)
+        raise ModelError(f"{name} cannot be loaded: {error}", hint="Export the model again.") from error
 
 
 def encoder(model: Path, threads: int) -> Encode:

@@ -36,6 +36,8 @@ class SentenceModel:
     dimension: int | None = None
     """Keep only the first so many dimensions (Matryoshka); None keeps all."""
     pooling: Pooling = "mean"
+    run_tokens: int = BATCH_TOKENS
+    """Tokens of one run, padding included; with 1 every text runs alone."""
 
 
 class SentenceEmbedder:
@@ -51,6 +53,7 @@ class SentenceEmbedder:
         if model.dimension is not None and model.dimension > full:
             raise ConfigError(f"{model.name} has {full} dimensions; it cannot be cut to {model.dimension}.")
         self._dimension = model.dimension or full
+        self._window = model.window - sum(self.count_tokens([model.text_prefix.rstrip()]))
 
     @property
     def name(self) -> str:
@@ -62,7 +65,7 @@ class SentenceEmbedder:
 
     @property
     def window(self) -> int:
-        return self._spec.window
+        return self._window
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         return await asyncio.to_thread(self._embed, [self._spec.text_prefix + text for text in texts])
@@ -82,7 +85,7 @@ class SentenceEmbedder:
     def _embed(self, texts: list[str]) -> Vectors:
         rows = self._tokens(texts)
         out = np.empty((len(rows), self._dimension), dtype=np.float32)
-        for picked in _batches([len(row) for row in rows]):
+        for picked in _batches([len(row) for row in rows], self._spec.run_tokens):
             vectors = self._run([rows[index] for index in picked])[:, : self._dimension]
             norms = np.linalg.norm(vectors, axis=1, keepdims=True)
             out[picked] = vectors / np.maximum(norms, 1e-12)
@@ -119,12 +122,12 @@ def _cut(ids: list[int], window: int) -> list[int]:
     return ids if len(ids) <= window else [*ids[: window - 1], ids[-1]]
 
 
-def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+def _batches(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
     """Group positions of like length so that little is padded."""
     order = sorted(range(len(lengths)), key=lengths.__getitem__)
     batch: list[int] = []
     for index in order:
-        if batch and (len(batch) + 1) * lengths[index] > BATCH_TOKENS:
+        if batch and (len(batch) + 1) * lengths[index] > most:
             yield batch
             batch = []
         batch.append(index)

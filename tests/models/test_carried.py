@@ -1,0 +1,216 @@
+"""Embedders whose weights come inside packages. Those of extras are skipped where the extra is not installed."""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from kedge import registry
+from kedge.config import load_settings
+from kedge.errors import MissingExtraError, ModelError
+from kedge.models import bge, e5
+from kedge.models.base import Embedder
+from kedge.models.bert import BertEncoder, Shape
+from kedge.models.e5_file import E5Weights, read_weights, unpacked
+from kedge.models.known import SEARCH
+from kedge.models.sentence import SentenceEmbedder, SentenceModel
+
+SETTINGS = load_settings(environ={}, threads=1)
+QUESTION = "How do I moor a boat?"
+TEXTS = [
+    "Ways to make a ship fast to the quay.",
+    "Interest rates rose in March.",
+    "The mooring of ideas in ancient rhetoric is a matter of dispute.",
+]
+
+
+def opened(name: str) -> Embedder:
+    try:
+        return registry.open_embedder(name, SETTINGS)
+    except MissingExtraError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def english() -> Embedder:
+    return opened("bge-small")
+
+
+@pytest.fixture(scope="module")
+def many() -> Embedder:
+    return opened("e5-multilingual")
+
+
+@pytest.fixture(scope="module", params=["bge-small", "e5-multilingual"])
+def embedder(request: pytest.FixtureRequest) -> Embedder:
+    return opened(request.param)
+
+
+def embed(embedder: Embedder, *texts: str) -> np.ndarray:
+    return asyncio.run(embedder.embed(list(texts)))
+
+
+def ask(embedder: Embedder, question: str) -> np.ndarray:
+    return asyncio.run(embedder.embed_query(question))
+
+
+# ------------------------------------------------------------ the contract
+
+
+@pytest.mark.req("Q-02", "T-02")
+def test_rows_are_unit_vectors_of_384_dimensions(embedder: Embedder) -> None:
+    rows = embed(embedder, "an anchor", "", "a much longer text " * 300, "锚")
+    assert rows.shape == (4, embedder.dimension) == (4, 384)
+    assert np.allclose(np.linalg.norm(rows, axis=1), 1.0, atol=1e-5)
+    assert embed(embedder).shape == (0, 384)
+    asyncio.run(embedder.close())
+    asyncio.run(embedder.close())
+
+
+def test_a_text_has_the_same_vector_alone_and_in_a_batch(embedder: Embedder) -> None:
+    texts = ["an anchor", "", "light " * 40, *(f"boat {number} " * (number % 7 + 1) for number in range(20))]
+    together = embed(embedder, *texts)
+    assert np.array_equal(together, np.concatenate([embed(embedder, text) for text in texts]))
+    assert np.array_equal(together, embed(embedder, *reversed(texts))[::-1])
+
+
+def test_tokens_are_counted_without_truncation(embedder: Embedder) -> None:
+    none, one, many = embedder.count_tokens(["", "anchor", " ".join(["anchor"] * 1000)])
+    assert (none, many) == (0, 1000 * one)
+
+
+def test_what_is_beyond_the_window_is_not_seen(embedder: Embedder) -> None:
+    word = "boat"
+    assert embedder.count_tokens([word]) == [1]
+    full = " ".join([word] * (embedder.window - 2))
+    rows = embed(embedder, full, f"{full} {word} {word}", f"{full[: -len(word)]}rate")
+    assert np.allclose(rows[0], rows[1], atol=1e-6)
+    assert not np.array_equal(rows[0], rows[2])
+
+
+def test_meaning_is_known_in_english(embedder: Embedder) -> None:
+    scores = embed(embedder, *TEXTS) @ ask(embedder, QUESTION)
+    assert scores[0] > max(scores[1:]) + 0.02
+
+
+@pytest.mark.parametrize(("module", "extra"), [(bge, "bge"), (e5, "multilingual")])
+def test_a_missing_package_names_its_extra(module: ModuleType, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "folder_of", lambda _package, _inside: None)
+    with pytest.raises(MissingExtraError) as caught:
+        registry.open_embedder(module.NAME, SETTINGS)
+    assert f"kedge[{extra}]" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("module", "digests", "file"),
+    [
+        (bge, "DIGESTS", bge.FILE),
+        (bge, "DIGESTS", "tokenizer.json"),
+        (e5, "WEIGHTS_DIGESTS", e5.WEIGHTS_FILE),
+        (e5, "TOKENIZER_DIGESTS", "tokenizer.json"),
+    ],
+)
+def test_damaged_files_are_refused(
+    module: ModuleType, digests: str, file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(module.NAME)
+    monkeypatch.setitem(getattr(module, digests), file, "0" * 64)
+    with pytest.raises(ModelError, match="not the file"):
+        registry.open_embedder(module.NAME, SETTINGS)
+
+
+# ------------------------------------------------------------ bge
+
+
+def test_bge_puts_its_instruction_before_questions_only(english: Embedder) -> None:
+    assert np.array_equal(ask(english, QUESTION), embed(english, SEARCH + QUESTION)[0])
+    assert not np.allclose(ask(english, QUESTION), embed(english, QUESTION)[0], atol=1e-2)
+
+
+# ------------------------------------------------------------ e5
+
+
+@pytest.fixture(scope="module")
+def weights(many: Embedder) -> E5Weights:
+    return read_weights(e5._folder(e5.WEIGHTS, e5.WEIGHTS) / e5.WEIGHTS_FILE)
+
+
+@pytest.mark.req("T-02")
+def test_e5_holds_many_languages_in_one_space(many: Embedder) -> None:
+    texts = ["Un barco se amarra al muelle con cabos.", "Los tipos de interés subieron en marzo.", "三月份利率上升。"]
+    rows = embed(many, *texts)
+    for question in (QUESTION, "¿Cómo se amarra un barco?", "如何停泊船只？"):
+        scores = rows @ ask(many, question)
+        assert scores[0] > max(scores[1:]) + 0.01, question
+    assert np.argmax(rows @ ask(many, "什么时候提高了利率？")) == 2
+
+
+@pytest.mark.req("T-02")
+def test_e5_puts_one_prefix_before_questions_and_another_before_texts(many: Embedder, weights: E5Weights) -> None:
+    tokenizer = e5._folder(e5.TOKENIZER, e5.TOKENIZER_FOLDER) / "tokenizer.json"
+    bare = SentenceEmbedder(SentenceModel("bare", tokenizer, window=512), e5.encoder(weights, 1))
+    assert np.array_equal(ask(many, QUESTION), embed(bare, f"query: {QUESTION}")[0])
+    assert np.array_equal(embed(many, QUESTION), embed(bare, f"passage: {QUESTION}"))
+    assert many.window == bare.window - 2
+
+
+class Words:
+    """The table of word vectors, without unpacking all of it."""
+
+    def __init__(self, weights: E5Weights) -> None:
+        self._weights = weights
+
+    def __getitem__(self, ids: np.ndarray) -> np.ndarray:
+        return self._weights.words(ids)
+
+
+def reference(weights: E5Weights) -> BertEncoder:
+    """The same weights, computed with numpy in float32."""
+    plain, width = weights.plain, weights.width
+    tensors = {
+        "embeddings.word_embeddings.weight": Words(weights),
+        "embeddings.position_embeddings.weight": plain["emb.pos"].reshape(-1, width),
+        "embeddings.token_type_embeddings.weight": plain["emb.type"].reshape(-1, width),
+        "embeddings.LayerNorm.weight": plain["emb.ln.w"],
+        "embeddings.LayerNorm.bias": plain["emb.ln.b"],
+    }
+    dense = {"q": "attention.self.query", "k": "attention.self.key", "v": "attention.self.value"}
+    dense |= {"ao": "attention.output.dense", "fi": "intermediate.dense", "fo": "output.dense"}
+    norms = {"aln": "attention.output.LayerNorm", "oln": "output.LayerNorm"}
+    for number in range(weights.layers):
+        at = f"encoder.layer.{number}."
+        for short, long in dense.items():
+            columns = 4 * width if short == "fo" else width
+            tensors[f"{at}{long}.weight"] = weights.matrix(f"l{number}.{short}.w", columns)
+            tensors[f"{at}{long}.bias"] = plain[f"l{number}.{short}.b"]
+        for short, long in norms.items():
+            tensors[f"{at}{long}.weight"] = plain[f"l{number}.{short}.w"]
+            tensors[f"{at}{long}.bias"] = plain[f"l{number}.{short}.b"]
+    return BertEncoder(tensors, Shape(weights.layers, weights.heads, weights.epsilon, first_position=0))
+
+
+def test_e5_in_int8_is_close_to_the_same_weights_in_full_precision(many: Embedder, weights: E5Weights) -> None:
+    tokenizer = e5._folder(e5.TOKENIZER, e5.TOKENIZER_FOLDER) / "tokenizer.json"
+    exact = SentenceEmbedder(SentenceModel("exact", tokenizer, text_prefix="passage: "), reference(weights))
+    texts = [*TEXTS, "Los normandos vivieron en Normandía.", "诺曼底位于哪个国家？", "Größe 10½ ﬁnal Ⅷ café"]
+    near = (embed(many, *texts) * embed(exact, *texts)).sum(axis=1)
+    assert near.min() > 0.995
+
+
+def test_blocks_of_four_bits_are_unpacked() -> None:
+    lower, upper = range(16), range(15, -1, -1)
+    block = struct.pack("<e", 0.5) + bytes(low | high << 4 for low, high in zip(lower, upper, strict=True))
+    row = unpacked(np.frombuffer(block, dtype=np.uint8)[None, :])
+    assert row.tolist() == [[(value - 8) / 2 for value in (*lower, *upper)]]
+
+
+@pytest.mark.parametrize("content", [b"E5S", b"GGUF" + bytes(200), b"E5S1" + bytes(40), b"E5S1" + bytes(200)])
+def test_a_file_of_another_kind_is_a_model_error(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "weights.bin").write_bytes(content)
+    with pytest.raises(ModelError, match="not a whole file"):
+        read_weights(tmp_path / "weights.bin")

@@ -144,6 +144,8 @@ def test_the_key_is_sent_and_never_shown(server: ModelServer) -> None:
         "endpoint:http://host?api=tei&top=3",
         "endpoint:http://user:word@host?api=tei",
         "onnx-rerank:/nowhere",
+        "onnx-rerank:/nowhere?template={query}",
+        "onnx-rerank:/nowhere?template={query}{query}{passage}",
         "nothing",
     ],
 )
@@ -155,8 +157,8 @@ def test_a_name_that_cannot_be_is_a_config_error(name: str) -> None:
 # ------------------------------------------------------------ from a folder
 
 
-def folder(tmp_path: Path, outputs: int = 1) -> str:
-    write_cross_encoder(tmp_path / "model.onnx", outputs)
+def folder(tmp_path: Path, outputs: int = 1, *, pairs: bool = True) -> str:
+    write_cross_encoder(tmp_path / "model.onnx", outputs, pairs=pairs)
     shutil.copy(minilm._folder() / "tokenizer.json", tmp_path / "tokenizer.json")
     return f"onnx-rerank:{tmp_path}"
 
@@ -180,6 +182,22 @@ def test_the_text_is_cut_to_the_window_and_a_long_query_leaves_it_half(tmp_path:
     seen, unseen = rank(reranker, QUERY, ["anchor " + "boat " * 50, "boat " * 50 + "anchor"])
     assert seen > unseen
     assert rank(reranker, "light " * 300, ["light", "boat"]) == pytest.approx([sigmoid(-1), sigmoid(-2)])
+
+
+@pytest.mark.req("D-20")
+def test_a_template_puts_query_and_text_into_one_text(tmp_path: Path) -> None:
+    name = folder(tmp_path, pairs=False) + "?template=Query%3A%20{query}%0AText%20-%20{passage}"
+    reranker = registry.open_reranker(name, SETTINGS)
+    assert rank(reranker) == pytest.approx([sigmoid(-3), sigmoid(1), sigmoid(-1), sigmoid(-3)])
+    assert rank(reranker, "{passage} boat", ["{query}"]) == pytest.approx([sigmoid(3)])  # three tokens twice
+
+
+def test_a_template_keeps_its_end_when_the_text_is_cut(tmp_path: Path) -> None:
+    name = folder(tmp_path, pairs=False) + "?window=16&template={passage}%20-%20{query}%20anchor"
+    reranker = registry.open_reranker(name, SETTINGS)
+    texts = ["anchor a b c d e f g h i j k l m n o p", "a b c d e f g h i j k l m n o p anchor", ""]
+    assert rank(reranker, "light", texts) == pytest.approx([sigmoid(-1), sigmoid(-3), sigmoid(-3)])
+    assert len(rank(reranker, "light " * 300, ["light"])) == 1
 
 
 def test_a_model_that_cannot_run_is_a_model_error(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,18 +19,26 @@ from kedge.models.onnx import FAILURES, find_model, open_session
 WINDOW = 512
 """Tokens of query and text together; the text is cut first."""
 BATCH = 16
+PLACES = re.compile(r"\{(query|passage)\}")
 
 
 class OnnxReranker:
-    """Reads query and text together. One logit becomes a probability by the logistic function, two by softmax."""
+    """Reads query and text together. One logit becomes a probability by the logistic function, two by softmax.
 
-    def __init__(self, name: str, model: Path, tokenizer: Path, window: int = WINDOW, threads: int = 0) -> None:
+    They are given to the model as a pair, or, with a template such as `Query: {query} Text: {passage}`, as one text.
+    """
+
+    def __init__(
+        self, name: str, model: Path, tokenizer: Path, *, window: int = WINDOW, threads: int = 0, template: str = ""
+    ) -> None:
         self._name = name
+        self._window = window
+        self._template = template
         self._session = open_session(model, threads)
         self._inputs = {item.name for item in self._session.get_inputs()}
         self._tokenizer = Tokenizer.from_file(str(tokenizer))
         self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(window, strategy="only_second")
+        self._tokenizer.enable_truncation(window, strategy="longest_first" if template else "only_second")
         self._query_tokenizer = Tokenizer.from_file(str(tokenizer))
         self._query_tokenizer.no_padding()
         self._query_tokenizer.enable_truncation(window // 2)
@@ -46,7 +55,7 @@ class OnnxReranker:
 
     def _rerank(self, query: str, texts: list[str]) -> list[float]:
         short = self._shortened(query)
-        pairs = self._tokenizer.encode_batch([(short, text) for text in texts])
+        pairs = self._filled(short, texts) if self._template else self._paired(short, texts)
         order = sorted(range(len(pairs)), key=lambda index: len(pairs[index].ids))
         scores = [0.0] * len(pairs)
         for start in range(0, len(order), BATCH):
@@ -54,6 +63,19 @@ class OnnxReranker:
             for index, score in zip(picked, self._run([pairs[index] for index in picked]), strict=True):
                 scores[index] = score
         return scores
+
+    def _paired(self, query: str, texts: list[str]) -> list[Encoding]:
+        return list(self._tokenizer.encode_batch([(query, text) for text in texts]))
+
+    def _filled(self, query: str, texts: list[str]) -> list[Encoding]:
+        """The template with query and text in their places; the text is cut so that the rest of it fits too."""
+        room = max(0, self._window - len(self._tokenizer.encode(_fill(self._template, query, "")).ids))
+        whole = self._tokenizer.encode_batch(texts, add_special_tokens=False)
+        cut = [
+            text[: item.offsets[room - 1][1] if room else 0] if len(item.ids) > room else text
+            for text, item in zip(texts, whole, strict=True)
+        ]
+        return list(self._tokenizer.encode_batch([_fill(self._template, query, text) for text in cut]))
 
     def _shortened(self, query: str) -> str:
         """A query of at most half the window, so that the text keeps the other half."""
@@ -88,14 +110,23 @@ class OnnxReranker:
         return [float(value) for value in 0.5 * (1.0 + np.tanh(0.5 * margins))]
 
 
+def _fill(template: str, query: str, passage: str) -> str:
+    """Both at once, so that braces in one of them stay what they are."""
+    return PLACES.sub(lambda place: query if place[1] == "query" else passage, template)
+
+
 def open_reranker(url: str, settings: Settings) -> OnnxReranker:
     """`onnx-rerank:/path/to/folder`, optionally `?window=256`: a cross-encoder in the layout that exporters write."""
     location, _, query = url.removeprefix("onnx-rerank:").partition("?")
-    given = options(query, ("window",), "An onnx-rerank: reranker")
+    given = options(query, ("window", "template"), "An onnx-rerank: reranker")
+    template = given.get("template", "")
+    if template and sorted(PLACES.findall(template)) != ["passage", "query"]:
+        raise ConfigError(f"template={template!r} must hold {{query}} and {{passage}}, once each.")
     folder = Path(location)
     model, tokenizer = find_model(folder), folder / "tokenizer.json"
     if model is None or not tokenizer.is_file():
         raise ConfigError(
             f"{folder} holds no reranker.", hint="It needs model.onnx (or onnx/model.onnx) and tokenizer.json."
         )
-    return OnnxReranker(url, model, tokenizer, number(given, "window", WINDOW), settings.threads)
+    window = number(given, "window", WINDOW)
+    return OnnxReranker(url, model, tokenizer, window=window, threads=settings.threads, template=template)

@@ -23,7 +23,7 @@ from kedge.ingest.parts import OnStep, no_step
 from kedge.ingest.remove import delete_documents, sweep
 from kedge.intake import Intake
 from kedge.keeper import CollectionKeeper
-from kedge.queues.base import Duties
+from kedge.queues.base import Duties, finishing
 from kedge.queues.opened import Work, open_work
 from kedge.reindex import OnCount, Reindexer
 from kedge.retrieve.pipeline import Retriever, validate
@@ -65,7 +65,7 @@ class Engine:
         self._answerer = Answerer(settings, self._retriever, self._keeper, recorder)
         self.llm_calls = 0
         """Calls to a language model so far: none, as long as every answer is extractive."""
-        self.on_check: Callable[[CheckReport | None], None] | None = None
+        self.on_check: Callable[[CheckReport | None], None] = lambda _report: None
         """Called after every check in the background with what it found; None: it failed."""
         self._worker: asyncio.Task[None] | None = None
         self._upkeep = Upkeep(self._keeper.optimize)
@@ -165,15 +165,12 @@ class Engine:
         report: CheckReport | None = None
         try:
             report = await self.check(repair=True)
+            log.info("checked %d collections, %d passages", report.collections, report.passages)
         except KedgeError as error:
             log.error("the check failed: %s", error)
-        else:
-            for problem in report.problems:
-                done = "repaired" if problem.repaired else "found"
-                log.warning("check %s %s in %s: %d", done, problem.kind, problem.collection or "all", problem.count)
-            log.info("checked %d collections, %d passages", report.collections, report.passages)
-        if self.on_check is not None:
-            self.on_check(report)
+        for problem in report.problems if report else ():
+            log.warning("check %s", problem)
+        self.on_check(report)
 
     # ------------------------------------------------------------ way out
 
@@ -223,10 +220,7 @@ class Engine:
     async def reindex(
         self, scope: Scope, embedder: str, on_count: OnCount | None = None, *, keep_old: bool = True
     ) -> Collection:
-        """Embed the collection anew with another model, beside the old index, then switch at once.
-
-        Readers and writers go on meanwhile. Broken off, it goes on when called again with the same model.
-        """
+        """Embed anew with another model beside the old index, then switch. Broken off, it goes on when called again."""
         collection = await self._reindexer.run(scope, embedder, keep=keep_old, on_count=on_count)
         self._upkeep.due(collection)
         return collection
@@ -265,7 +259,8 @@ class Engine:
     async def delete_document(self, tenant: str, document_id: str) -> Document:
         """Take a document out: hidden at once, then cleared from the indexes, then archived. NotFoundError."""
         document, _ = await self.document(tenant, document_id)
-        async with self._work.locks.writing(document.scope, document_id):
+        locks = self._work.locks
+        async with locks.writing(document.scope, document_id), locks.named(finishing(document.scope)):
             await delete_documents(self.stores, document.scope, [document_id], self._on_step)
         return (await self.document(tenant, document_id))[0]
 

@@ -15,7 +15,7 @@ from kedge.ingest.parts import OnStep, Target
 from kedge.ingest.pipeline import Pipeline
 from kedge.keeper import CollectionKeeper
 from kedge.kinds import kind_named
-from kedge.queues.base import job_lock
+from kedge.queues.base import finishing, job_lock
 from kedge.queues.opened import Work
 from kedge.stores.opened import Stores
 from kedge.types import IngestMode, IngestRequest, Job
@@ -99,13 +99,12 @@ class _Run:
         async with self._locks.writing(self._request.scope):
             if self._request.mode is IngestMode.RECREATE:
                 await self._intake._keeper.delete(self._request.scope)
-            target = await self._target(make=True)
-            pipeline = self._pipeline(target)
+            pipeline = self._pipeline(await self._target(make=True))
             await pipeline.take_in()
-            return await pipeline.finish(target)
+            return await pipeline.finish()
 
     async def beside_others(self, document_id: str) -> Job:
-        """One document, while other workers take in others; the collection for itself at the beginning and the end."""
+        """One document, while other workers take in others; they wait for each other at the short end only."""
         scope = self._request.scope
         if await self._intake._stores.catalog.collections.get(scope) is None:
             async with self._locks.writing(scope):
@@ -113,8 +112,8 @@ class _Run:
         async with self._locks.writing(scope, document_id):
             pipeline = self._pipeline(await self._target(make=False))
             await pipeline.take_in()
-        async with self._locks.writing(scope):
-            return await pipeline.finish(await self._target(make=False))
+            async with self._locks.named(finishing(scope)):
+                return await pipeline.finish(document_id)
 
     def _pipeline(self, target: Target) -> Pipeline:
         return Pipeline(target, self._kind, self._request, self._tracker)

@@ -37,6 +37,10 @@ class Problem:
     """The first few, to look at."""
     repaired: bool = False
 
+    def __str__(self) -> str:
+        done = "repaired" if self.repaired else "found"
+        return f"{done} {self.kind} in {self.collection or 'the catalog'}: {self.count}"
+
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:

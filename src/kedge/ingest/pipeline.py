@@ -75,19 +75,18 @@ class Pipeline:
             await self._take_in()
             await self._tracker.move(JobStatus.EXTRACTING)
 
-    async def finish(self, target: Target) -> Job:
-        """Link titles, take out what vanished, sweep. Needs the collection for itself, so others wait for this only.
+    async def finish(self, document_id: str | None = None) -> Job:
+        """Link titles, take out what vanished, sweep: the collection, or that document where others write to the rest.
 
-        `target` is the collection as it is now: it may have another index since `take_in`.
+        One at a time in a collection: a passage that is being linked must not be swept.
         """
-        self._target = target
         async with self._or_give_up():
-            if target.shared:
+            if self._target.shared:
                 await self._titles.refresh(self._stores)
-            await self._titles.link_new(target)
+            await self._titles.link_new(self._target)
             self._step("linked")
             await self._delete_vanished()
-            await sweep(self._stores, self._step, self._scope)
+            await sweep(self._stores, self._step, self._scope, document_id)
             return await self._tracker.complete()
 
     @asynccontextmanager

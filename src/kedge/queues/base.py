@@ -62,6 +62,11 @@ def job_lock(job_id: str) -> str:
     return f"job/{job_id}"
 
 
+def finishing(scope: Scope) -> str:
+    """Name of the lock for linking and sweeping in a collection that others write to; taken after `writing`."""
+    return f"finishing/{scope.tenant}/{scope.collection}"
+
+
 def lock_of(job: Job) -> str:
     """Jobs of the same document, or of the same collection where they are about more, run one after the other."""
     return job.document_id or f"{job.scope.tenant}/{job.scope.collection}"

@@ -10,6 +10,7 @@ astray. Cost is bounded by the neighbourhood of a few seeds, never by the size o
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -315,7 +316,7 @@ class _Walk:
 
     def _spread(self, passages: int) -> float:
         """By how much less a title says of each of its passages: nothing for a document of usual length."""
-        return max(1.0, passages / self.how.usual) ** 0.5
+        return math.sqrt(max(1.0, passages / self.how.usual))
 
     def _seeds(self, best: Sequence[str], named: Mapping[int, float]) -> list[_Chain]:
         scores = self.pool.scores()

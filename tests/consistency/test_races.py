@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from sqlalchemy import Connection
 from tests.contract.postgresql import url_of
 
 from kedge.config import Settings, load_settings
 from kedge.engine import Engine
-from kedge.errors import NotFoundError
+from kedge.errors import NotFoundError, StoreError
 from kedge.ids import document_id
+from kedge.queues import advisory
 from kedge.stores.pgvector import open_vectors, reading, tables
 from kedge.testing.vectors import INDEX, T, point, spec
 from kedge.types import DEFAULT_TENANT, Document, IngestRequest, Passage, Query, Scope
@@ -132,5 +134,56 @@ def test_an_index_that_is_dropped_under_a_reader_is_not_found(tmp_path: Path) ->
         with pytest.raises(NotFoundError, match="dropped meanwhile"):
             await store._database.read(read)
         await asyncio.gather(store.close(), other.close())
+
+    asyncio.run(body())
+
+
+class Away:
+    """A connection that does not answer."""
+
+    async def execute(self, _statement: str) -> None:
+        raise psycopg.OperationalError("the connection is lost")
+
+
+def test_work_whose_locks_are_lost_ends_with_a_store_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two locks, lost together, while a task group inside has a failure of its own to tell."""
+    monkeypatch.setattr(advisory, "ALIVE_SECONDS", 0.01)
+    lost: Any = Away()
+
+    async def fail() -> None:
+        raise StoreError("The store is away.")
+
+    async def work(outcome: list[str]) -> None:
+        async with advisory._unless_lost(lost, "db"), advisory._unless_lost(lost, "db"):
+            with pytest.raises(ExceptionGroup):
+                async with asyncio.TaskGroup() as group:
+                    group.create_task(fail())
+            outcome.append("went on")
+            await asyncio.Event().wait()
+
+    async def body() -> None:
+        for _ in range(5):
+            outcome: list[str] = []
+            task = asyncio.create_task(work(outcome))
+            (ended,) = await asyncio.gather(task, return_exceptions=True)
+            assert isinstance(ended, StoreError)
+            assert outcome == ["went on"]
+
+    asyncio.run(body())
+
+
+def test_work_that_is_cancelled_by_others_stays_cancelled() -> None:
+    async def body() -> None:
+        kept: Any = Away()
+
+        async def work() -> None:
+            async with advisory._unless_lost(kept, "db"):
+                await asyncio.Event().wait()
+
+        task = asyncio.create_task(work())
+        await asyncio.sleep(0)
+        task.cancel()
+        (ended,) = await asyncio.gather(task, return_exceptions=True)
+        assert isinstance(ended, asyncio.CancelledError)
 
     asyncio.run(body())

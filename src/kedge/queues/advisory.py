@@ -21,6 +21,7 @@ from kedge.types import Scope
 ALIVE_SECONDS = 5.0
 """Between looks at the connection that holds a lock."""
 _KEEPALIVES = {"tcp_keepalives_idle": "20", "tcp_keepalives_interval": "10", "tcp_keepalives_count": "3"}
+_LOST = "the connection that held a lock was lost"
 _SHARED = "SELECT pg_advisory_lock_shared(hashtextextended(%s, 0))"
 _EXCLUSIVE = "SELECT pg_advisory_lock(hashtextextended(%s, 0))"
 _TRIED = "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))"
@@ -86,20 +87,30 @@ class AdvisoryLocks:
 
 @asynccontextmanager
 async def _unless_lost(connection: psycopg.AsyncConnection[tuple[object, ...]], where: str) -> AsyncIterator[None]:
-    """Break the work off with StoreError as soon as the connection, and with it the lock, is gone."""
+    """Break the work off with StoreError as soon as the connection, and with it the lock, is gone.
+
+    Whose cancellation it is, its message says: counting them (`uncancel`) goes wrong where a task group inside failed.
+    """
     worker = asyncio.current_task()
     watch = asyncio.create_task(_lost(connection))
-    watch.add_done_callback(lambda ended: None if ended.cancelled() or worker is None else worker.cancel())
+
+    def break_off(ended: asyncio.Task[None]) -> None:
+        if worker is not None and not ended.cancelled():
+            worker.cancel(_LOST)
+
+    watch.add_done_callback(break_off)
     try:
         yield
-    except asyncio.CancelledError:
-        if worker is None or not watch.done() or worker.uncancel():
+    except asyncio.CancelledError as cancelled:
+        if worker is None or not watch.done() or cancelled.args != (_LOST,):
             raise
+        worker.uncancel()
         raise StoreError(
             f"The connection to {where} that held a lock was lost; the work was broken off.",
             hint="It is taken up again by a worker, or by running the same command again.",
         ) from None
     finally:
+        watch.remove_done_callback(break_off)
         watch.cancel()
         with suppress(asyncio.CancelledError):
             await watch

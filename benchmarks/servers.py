@@ -54,7 +54,8 @@ def own_places(parts: Collection[str], run: str) -> Iterator[dict[str, str]]:
         if "milvus" in parts:
             from tests.services import milvus
 
-            found[VECTORS] = stack.enter_context(milvus.own_database(url_of("milvus"), f"bench_{run}"))
+            server, mark, options = url_of("milvus").partition("?")
+            found[VECTORS] = stack.enter_context(milvus.own_database(server, f"bench_{run}")) + mark + options
         if "qdrant" in parts:
             from tests.stores.qdrant_rest import QdrantRest
 

@@ -147,7 +147,7 @@ async def look(site: Site) -> None:
         assert len(held) == len(set(held)) == DOCUMENTS
         for number in (0, 17, 35):
             found = (await engine.search(Query(f"the text of document word{number}", SCOPE))).hits
-            assert found[0].passage.title == f"Word{number}"
+            assert f"Word{number}" in {hit.passage.title for hit in found}
         for number in range(DOCUMENTS):
             await linked(engine, number)
         assert await engine.stores.catalog.jobs.unfinished() == []
@@ -161,32 +161,12 @@ async def linked(engine: Engine, number: int) -> None:
     assert f"Word{(number + 1) % DOCUMENTS}".casefold() in {concept.name.casefold() for concept in concepts}
 
 
-@pytest.mark.req("D-18", "C-10")
-def test_three_workers_share_the_jobs_and_one_is_killed(tmp_path: Path) -> None:
-    site = Site(tmp_path)
-    with ExitStack() as stack:
-        client = stack.enter_context(site.server())
-        jobs = [upload(client, f"d{n}.md", text_of(n)) for n in range(DOCUMENTS)]
-        assert set(statuses(client, jobs)) == {"queued"}, "this server only enqueues"
-        workers = [stack.enter_context(site.worker()) for _ in range(3)]
-        wait_for("some jobs done", lambda: statuses(client, jobs).count("complete") >= 5)
-        workers[0].send_signal(signal.SIGKILL)
-        assert statuses(client, jobs).count("complete") < DOCUMENTS, "the kill came in the middle"
-        wait_for("all jobs ended", lambda: set(statuses(client, jobs)) <= {"complete", "failed"})
-        assert set(statuses(client, jobs)) == {"complete"}
-        wait_for("an empty queue", lambda: site.count("procrastinate_jobs") == 0)
-        assert site.count("upload_pieces") == 0, "uploads go with their jobs"
-        for worker in workers[1:]:
-            worker.send_signal(signal.SIGTERM)
-            assert worker.wait(60) == 0
-    asyncio.run(look(site))
-
-
 class Gate:
-    """A model server that says when it is asked, and answers when told to."""
+    """A model server that answers some texts, says when it is asked for more, and goes on when told to."""
 
-    def __init__(self, server: ModelServer) -> None:
+    def __init__(self, server: ModelServer, passing: int = 0) -> None:
         self.url = server.url
+        self._passing = passing
         self.asked = threading.Event()
         self.open = threading.Event()
         self._answer = server.answer
@@ -196,9 +176,34 @@ class Gate:
     def _wait(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:
         if path == "/v1/embeddings":
             self.texts += body["input"]
-            self.asked.set()
-            assert self.open.wait(SECONDS)
+            if len(self.texts) > self._passing:
+                self.asked.set()
+                assert self.open.wait(SECONDS)
         return self._answer(path, body)
+
+
+@pytest.mark.req("D-18", "C-10")
+def test_three_workers_share_the_jobs_and_one_is_killed(tmp_path: Path) -> None:
+    with serving() as model, ExitStack() as stack:
+        gate = Gate(model, passing=8)
+        site = Site(tmp_path, "openai:tiny?dim=8&window=100", embed_url=f"{gate.url}/v1")
+        client = stack.enter_context(site.server())
+        jobs = [upload(client, f"d{n}.md", text_of(n)) for n in range(DOCUMENTS)]
+        assert set(statuses(client, jobs)) == {"queued"}, "this server only enqueues"
+        workers = [stack.enter_context(site.worker()) for _ in range(3)]
+        wait_for("some jobs done", lambda: "complete" in statuses(client, jobs))
+        assert gate.asked.wait(SECONDS)
+        workers[0].send_signal(signal.SIGKILL)
+        assert statuses(client, jobs).count("complete") < DOCUMENTS, "the kill came in the middle"
+        gate.open.set()
+        wait_for("all jobs ended", lambda: set(statuses(client, jobs)) <= {"complete", "failed"})
+        assert set(statuses(client, jobs)) == {"complete"}
+        wait_for("an empty queue", lambda: site.count("procrastinate_jobs") == 0)
+        assert site.count("upload_pieces") == 0, "uploads go with their jobs"
+        for worker in workers[1:]:
+            worker.send_signal(signal.SIGTERM)
+            assert worker.wait(60) == 0
+        asyncio.run(look(site))
 
 
 @pytest.mark.req("D-18", "C-10")

@@ -37,11 +37,6 @@ def opened(name: str) -> Embedder:
 
 
 @pytest.fixture(scope="module")
-def english() -> Embedder:
-    return opened("bge-small")
-
-
-@pytest.fixture(scope="module")
 def many() -> Embedder:
     return opened("e5-multilingual")
 
@@ -95,7 +90,13 @@ def test_what_is_beyond_the_window_is_not_seen(embedder: Embedder) -> None:
 
 def test_meaning_is_known_in_english(embedder: Embedder) -> None:
     scores = embed(embedder, *TEXTS) @ ask(embedder, QUESTION)
-    assert scores[0] > max(scores[1:]) + 0.02
+    assert scores[0] > max(scores[1:]) + 0.1
+
+
+def test_texts_that_have_nothing_in_common_are_far_from_each_other(embedder: Embedder) -> None:
+    question = ask(embedder, "Who painted the ceiling of the Sistine Chapel?")
+    rows = embed(embedder, "Interest rates rose in March.", "Sourdough needs a warm place to rise.")
+    assert np.abs(rows @ question).max() < 0.25
 
 
 @pytest.mark.parametrize(("module", "extra"), [(bge, "bge"), (e5, "multilingual")])
@@ -127,7 +128,9 @@ def test_damaged_files_are_refused(
 # ------------------------------------------------------------ bge
 
 
-def test_bge_puts_its_instruction_before_questions_only(english: Embedder) -> None:
+def test_bge_puts_its_instruction_before_questions_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bge, "CENTRES", None)
+    english = opened("bge-small")
     assert np.array_equal(ask(english, QUESTION), embed(english, SEARCH + QUESTION)[0])
     assert not np.allclose(ask(english, QUESTION), embed(english, QUESTION)[0], atol=1e-2)
 
@@ -142,16 +145,21 @@ def weights(many: Embedder) -> E5Weights:
 
 @pytest.mark.req("T-02")
 def test_e5_holds_many_languages_in_one_space(many: Embedder) -> None:
-    texts = ["Un barco se amarra al muelle con cabos.", "Los tipos de interés subieron en marzo.", "三月份利率上升。"]
-    rows = embed(many, *texts)
-    for question in (QUESTION, "¿Cómo se amarra un barco?", "如何停泊船只？"):
-        scores = rows @ ask(many, question)
-        assert scores[0] > max(scores[1:]) + 0.01, question
-    assert np.argmax(rows @ ask(many, "什么时候提高了利率？")) == 2
+    spanish = ["Un barco se amarra al muelle con cabos.", "Los tipos de interés subieron en marzo."]
+    chinese = ["用缆绳把船系在码头上。", "三月份利率上升。"]
+    for texts in (spanish, chinese):
+        rows = embed(many, *texts)
+        for question in (QUESTION, "¿Cómo se amarra un barco?", "如何停泊船只？"):
+            near, far = rows @ ask(many, question)
+            assert near > far + 0.1, (question, texts)
 
 
 @pytest.mark.req("T-02")
-def test_e5_puts_one_prefix_before_questions_and_another_before_texts(many: Embedder, weights: E5Weights) -> None:
+def test_e5_puts_one_prefix_before_questions_and_another_before_texts(
+    weights: E5Weights, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(e5, "CENTRES", None)
+    many = opened("e5-multilingual")
     tokenizer = e5._folder(e5.TOKENIZER, e5.TOKENIZER_FOLDER) / "tokenizer.json"
     bare = SentenceEmbedder(SentenceModel("bare", tokenizer, window=512), e5.encoder(weights, 1))
     assert np.array_equal(ask(many, QUESTION), embed(bare, f"query: {QUESTION}")[0])
@@ -196,10 +204,11 @@ def reference(weights: E5Weights) -> BertEncoder:
 
 def test_e5_in_int8_is_close_to_the_same_weights_in_full_precision(many: Embedder, weights: E5Weights) -> None:
     tokenizer = e5._folder(e5.TOKENIZER, e5.TOKENIZER_FOLDER) / "tokenizer.json"
-    exact = SentenceEmbedder(SentenceModel("exact", tokenizer, text_prefix="passage: "), reference(weights))
+    spec = SentenceModel("exact", tokenizer, text_prefix="passage: ", centres=e5.CENTRES)
+    exact = SentenceEmbedder(spec, reference(weights))
     texts = [*TEXTS, "Los normandos vivieron en Normandía.", "诺曼底位于哪个国家？", "Größe 10½ ﬁnal Ⅷ café"]
     near = (embed(many, *texts) * embed(exact, *texts)).sum(axis=1)
-    assert near.min() > 0.995
+    assert near.min() > 0.98
 
 
 def test_blocks_of_four_bits_are_unpacked() -> None:

@@ -18,6 +18,8 @@ from kedge.models.base import Vectors
 BATCH_TOKENS = 1536
 """Tokens of one run, padding included. Small runs of like length are fastest on a CPU."""
 
+TEXTS, QUESTIONS = 0, 1
+"""Rows of a file of centres."""
 IntArray: TypeAlias = npt.NDArray[np.int64]
 Encode: TypeAlias = Callable[[IntArray, IntArray], Vectors]
 """Token ids and mask, both (texts, tokens), to one vector per token, or per text if the model pools by itself."""
@@ -38,6 +40,11 @@ class SentenceModel:
     pooling: Pooling = "mean"
     run_tokens: int = BATCH_TOKENS
     """Tokens of one run, padding included; with 1 every text runs alone."""
+    centres: Path | None = None
+    """A file with the mean vectors of texts and of questions, which are taken away before use.
+
+    For models whose vectors all point the same way: unrelated texts then get cosines around 0, as elsewhere.
+    """
 
 
 class SentenceEmbedder:
@@ -53,6 +60,7 @@ class SentenceEmbedder:
         if model.dimension is not None and model.dimension > full:
             raise ConfigError(f"{model.name} has {full} dimensions; it cannot be cut to {model.dimension}.")
         self._dimension = model.dimension or full
+        self._centres: Vectors | None = None if model.centres is None else np.load(model.centres)
         self._window = model.window - sum(self.count_tokens([model.text_prefix.rstrip()]))
 
     @property
@@ -68,10 +76,10 @@ class SentenceEmbedder:
         return self._window
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        return await asyncio.to_thread(self._embed, [self._spec.text_prefix + text for text in texts])
+        return await asyncio.to_thread(self._embed, [self._spec.text_prefix + text for text in texts], TEXTS)
 
     async def embed_query(self, text: str) -> Vectors:
-        rows = await asyncio.to_thread(self._embed, [self._spec.query_prefix + text])
+        rows = await asyncio.to_thread(self._embed, [self._spec.query_prefix + text], QUESTIONS)
         first: Vectors = rows[0]
         return first
 
@@ -82,14 +90,13 @@ class SentenceEmbedder:
     async def close(self) -> None:
         """Nothing to release: the model goes with the object."""
 
-    def _embed(self, texts: list[str]) -> Vectors:
+    def _embed(self, texts: list[str], kind: int) -> Vectors:
         rows = self._tokens(texts)
         out = np.empty((len(rows), self._dimension), dtype=np.float32)
         for picked in _batches([len(row) for row in rows], self._spec.run_tokens):
             vectors = self._run([rows[index] for index in picked])[:, : self._dimension]
-            norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-            out[picked] = vectors / np.maximum(norms, 1e-12)
-        return out
+            out[picked] = _unit(vectors)
+        return out if self._centres is None else _unit(out - self._centres[kind, : self._dimension])
 
     def _tokens(self, texts: list[str]) -> list[list[int]]:
         encoded = self._tokenizer.encode_batch_fast(texts)
@@ -104,6 +111,11 @@ class SentenceEmbedder:
             mask[line, : len(row)] = 1
         hidden = self._encoder(ids, mask)
         return hidden if hidden.ndim == 2 else _pooled(hidden, mask, self._spec.pooling)
+
+
+def _unit(vectors: Vectors) -> Vectors:
+    out: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    return out
 
 
 def _pooled(hidden: Vectors, mask: IntArray, how: Pooling) -> Vectors:

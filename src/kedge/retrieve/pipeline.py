@@ -40,6 +40,8 @@ SOFT: float = PARAMETERS["soft"]
 """What a full soft match of the question's words adds to a score, which is on the scale 0 to 2."""
 READ_BY_MODEL = 20
 """Best candidates that a reranking model reads."""
+MODEL = 0.5
+"""What a model that is sure of a passage adds to its share of the best score."""
 SPARSE = SparseTerms()
 Array = NDArray[np.float32]
 
@@ -285,15 +287,17 @@ class Retriever:
         return np.asarray(shares - shares.min(), dtype=np.float32)
 
     async def _rerank_by_model(self, run: _Run, fused: Sequence[Fused]) -> list[Fused]:
-        """The model reads the best passages and decides their order; those it did not read follow."""
+        """The light order, to which the model adds what it thinks of the best; those it did not read follow."""
+        ranked = await self._lightly(run, fused)
         if self._reranker is None:
             self._reranker = await asyncio.to_thread(open_reranker, self._settings.reranker, self._settings)
-        passages = await self._visible(run, [item.passage_id for item in fused[:READ_BY_MODEL]])
-        head = [item for item in fused[:READ_BY_MODEL] if item.passage_id in passages]
-        scores = await self._reranker.rerank(run.query.text, [passages[item.passage_id].embed_text for item in head])
-        floor = min(scores, default=0.0)
-        rest = [replace(item, score=floor * item.score / fused[0].score) for item in fused[READ_BY_MODEL:]]
-        return [*_reordered(head, scores), *rest]
+        passages = await self._visible(run, [item.passage_id for item in ranked[:READ_BY_MODEL]])
+        head = [item for item in ranked[:READ_BY_MODEL] if item.passage_id in passages]
+        said = await self._reranker.rerank(run.query.text, [passages[item.passage_id].embed_text for item in head])
+        best = max(ranked[0].score, 1e-9)
+        mixed = _reordered(head, [item.score / best + MODEL * one for item, one in zip(head, said, strict=True)])
+        last = mixed[-1].score if mixed else 1.0
+        return [*mixed, *(replace(item, score=min(item.score / best, last)) for item in ranked[READ_BY_MODEL:])]
 
     async def _diagnose(self, run: _Run, hits: Sequence[SearchHit]) -> list[str]:
         """Nothing found although there is something to find: say what is known about it (Q-05)."""

@@ -23,6 +23,7 @@ from kedge.ingest.parts import OnStep, no_step
 from kedge.ingest.remove import delete_documents, sweep
 from kedge.intake import Intake
 from kedge.keeper import CollectionKeeper
+from kedge.kinds.way import PassagesWay, WayOut
 from kedge.queues.base import Duties, finishing
 from kedge.queues.opened import Work, open_work
 from kedge.reindex import OnCount, Reindexer
@@ -62,7 +63,9 @@ class Engine:
         self._reindexer = Reindexer(stores, self._keeper, work.locks, on_step)
         self._retriever = Retriever(settings, stores, self._keeper)
         recorder = Recorder(stores.catalog.analytics, key, settings.threshold)
-        self._answerer = Answerer(settings, self._retriever, self._keeper, recorder)
+        self._passages = PassagesWay(self._retriever, Answerer(settings, self._retriever, self._keeper, recorder))
+        self._ways: dict[str, WayOut] = {}
+        """By kind: those that are not answered from passages."""
         self.llm_calls = 0
         """Calls to a language model so far: none, as long as every answer is extractive."""
         self.on_check: Callable[[CheckReport | None], None] = lambda _report: None
@@ -177,7 +180,7 @@ class Engine:
     async def search(self, query: Query) -> SearchResult:
         """Passages for the query, best first. Raises QueryError for a query that cannot be."""
         validate(query)
-        return await self._retriever.search(query)
+        return await (await self._way(query.scope)).search(query)
 
     async def rank(self, query: Query, limit: int) -> SearchResult:
         """Like search, with as many results as wanted and a question of any length: for evaluation."""
@@ -186,14 +189,18 @@ class Engine:
     async def ask(self, query: Query) -> Answer:
         """An answer made of cited sentences, or a refusal that says so."""
         validate(query)
-        return await self._answerer.ask(query)
+        return await (await self._way(query.scope)).ask(query)
 
     async def stream(self, query: Query) -> AsyncIterator[StreamEvent]:
         """The answer in events: tokens, citations, metadata, done; or an error event."""
         validate(query)
-        async with aclosing(self._answerer.stream(query)) as events:
+        async with aclosing((await self._way(query.scope)).stream(query)) as events:
             async for event in events:
                 yield event
+
+    async def _way(self, scope: Scope) -> WayOut:
+        collection = await self.stores.catalog.collections.get(scope)
+        return self._passages if collection is None else self._ways.get(collection.kind, self._passages)
 
     async def feedback(self, tenant: str, query_id: str, rating: int, comment: str | None = None) -> str:
         """Keep what somebody thought of an answer; returns the feedback's id."""

@@ -12,7 +12,7 @@ LAYERS = (
     ("text", "triples", "config"),
     ("stores", "models"),
     ("registry", "telemetry", "home", "queues"),
-    ("ingest", "retrieve", "answer"),
+    ("ingest", "retrieve", "answer", "tables"),
     ("kinds",),
     ("keeper", "upkeep", "reindex", "intake", "doctor"),
     ("engine",),

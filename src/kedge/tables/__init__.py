@@ -1,0 +1,1 @@
+"""Tables: rows in a columnar engine, questions answered exactly or by retrieval (requirements T)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from benchmarks.chaos.leaks import leaked
 from benchmarks.chaos.ledger import Ledger, Violation
 from benchmarks.chaos.readers import TOP_K, read_document
+from benchmarks.chaos.spoil import spoil
 from benchmarks.chaos.world import Corner, Place, State, read_marks
 from kedge.config import Settings
 from kedge.engine import Engine
@@ -18,6 +20,8 @@ from kedge.stores.base import CanReadPoints
 from kedge.text.analyze import SparseTerms
 from kedge.types import Collection, IngestRequest, JobStatus, Passage, Query
 
+SPOILED = 3
+"""Every so many rounds somebody writes past Kedge into its indexes before the repair."""
 SEARCHED = 6
 """Documents looked for by their mark after each round."""
 
@@ -34,12 +38,16 @@ class Verifier:
         self.found: list[str] = []
         self.repaired = 0
         self.resumed = 0
+        self.spoiled = 0
 
     async def recover(self, wanted: Mapping[Place, State], *, calm: bool, number: int) -> None:
         """All of it. `wanted` is what the files say; `calm`: no store was away, so no job may have failed."""
         async with Engine.open(self._settings) as engine:
             await self._look(engine, "before any repair")
             await self._resume(engine, wanted, calm=calm)
+            if number % SPOILED == 0:
+                for corner in self._corners:
+                    self.spoiled += await spoil(engine, corner.scope, random.Random(f"{corner.letter}/{number}"))
             await self._repair_and_compare(engine, number)
 
     async def finish(self, wanted: Mapping[Place, State]) -> None:
@@ -90,7 +98,10 @@ class Verifier:
                 self.found.append(f"a resumed job is {ended.status}: {ended.error_message}")
 
     def _note_repairs(self, report: CheckReport) -> None:
-        self.repaired = report.repaired
+        self.repaired += report.repaired
+        if report.repaired < self.spoiled:
+            self.found.append(f"{self.spoiled} were spoiled, but the check repaired {report.repaired}")
+        self.spoiled = 0
         for problem in report.problems:
             if not problem.repaired:
                 self.found.append(f"not repaired: {problem.kind}: {problem.detail}")

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
+import uuid
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from kedge.engine import Engine
 from kedge.errors import DiskFullError, EmbedderMismatchError, ModelError, UsageError
 from kedge.models.fake import HashEmbedder
+from kedge.stores.base import Point
 from kedge.types import DEFAULT_TENANT, DocumentStatus, IngestMode, IngestRequest, JobStatus, Query, Scope
 
 SCOPE = Scope(DEFAULT_TENANT, "default")
@@ -28,6 +31,10 @@ async def seen(engine: Engine) -> dict[str, list[str]]:
         _, passages = await engine.document(DEFAULT_TENANT, document.id)
         found[Path(document.url).name] = [passage.id for passage in passages]
     return found
+
+
+async def found_for(engine: Engine, question: str) -> list[str]:
+    return [hit.passage.id for hit in (await engine.search(Query(question, SCOPE))).hits]
 
 
 @pytest.mark.req("D-01", "D-10", "D-18")
@@ -297,6 +304,26 @@ def test_check_finds_and_repairs_drift(run: Any, folder: Path) -> None:
         assert repaired.ok
         assert repaired.repaired == 2
         assert (await engine.check()).problems == ()
+
+    run(scenario)
+
+
+@pytest.mark.req("G-09", "D-18")
+def test_check_finds_and_repairs_what_was_written_past_kedge(run: Any, folder: Path) -> None:
+    async def scenario(engine: Engine) -> None:
+        await engine.ingest(request(folder))
+        collection = await engine.collection(SCOPE)
+        ids = [key for keys in (await seen(engine)).values() for key in keys]
+        before = await found_for(engine, "Which anchor is light?")
+        vector = np.eye(1, collection.dimension, dtype=np.float32)[0]
+        strange = [Point(key, vector, "words of another text", {}) for key in (ids[0], str(uuid.uuid4()))]
+        await engine.stores.vectors.upsert(collection.index_name, DEFAULT_TENANT, strange)
+        found = {problem.kind: problem.ids for problem in (await engine.check()).problems}
+        assert found == {"stale_vectors": (ids[0],), "orphaned_vectors": (strange[1].id,)}
+        assert (await engine.check(repair=True)).repaired == 2
+        assert (await engine.check()).problems == ()
+        after = await found_for(engine, "Which anchor is light?")
+        assert (after[0], set(after)) == (before[0], set(before))
 
     run(scenario)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
@@ -11,12 +12,14 @@ from kedge.ingest.parts import as_points
 from kedge.ingest.remove import sweep
 from kedge.ingest.titles import TitleIndex
 from kedge.models.base import Embedder
-from kedge.stores.base import IndexSpec
+from kedge.stores.base import CanReadPoints, IndexSpec, StoredPoint
 from kedge.stores.opened import Stores
+from kedge.text.analyze import SparseTerms
 from kedge.types import Collection, Document, Passage, Scope
 
 BATCH = 256
 SHOWN_IDS = 20
+WORDS = SparseTerms()
 
 EmbedderOf = Callable[[Collection], Awaitable[Embedder]]
 Writing = Callable[[Scope], AbstractAsyncContextManager[None]]
@@ -28,7 +31,7 @@ class Problem:
     """One kind of difference in one collection."""
 
     kind: str
-    """integrity, missing_vectors, orphaned_vectors, missing_graph, orphaned_graph, unswept or unfinished."""
+    """missing, orphaned or stale `_vectors`, missing or orphaned `_graph`, unswept, unfinished, integrity."""
     collection: str
     tenant: str
     count: int
@@ -62,6 +65,7 @@ class _Differences:
     live: dict[str, Passage] = field(default_factory=dict)
     missing_vectors: list[str] = field(default_factory=list)
     orphaned_vectors: list[str] = field(default_factory=list)
+    stale_vectors: list[str] = field(default_factory=list)
     missing_graph: list[str] = field(default_factory=list)
     orphaned_graph: list[str] = field(default_factory=list)
 
@@ -132,9 +136,26 @@ class Checker:
         in_graph = await _all(self._stores.graph.passage_ids(scope))
         found.missing_vectors = sorted(found.live.keys() - in_vectors)
         found.orphaned_vectors = sorted(in_vectors - found.live.keys() - staged)
+        found.stale_vectors = await self._stale(collection, [found.live[key] for key in found.live.keys() & in_vectors])
         found.missing_graph = sorted(found.live.keys() - in_graph)
         found.orphaned_graph = sorted(in_graph - found.live.keys() - staged)
         return found
+
+    async def _stale(self, collection: Collection, passages: Sequence[Passage]) -> list[str]:
+        """Passages beside whose id the store holds the words of another text.
+
+        An id follows the passage's content, so only what writes past Kedge, or an old backup, brings this about. Words
+        are written together with the vector and can be had without the model; they stand for both.
+        """
+        store = self._stores.vectors
+        if not isinstance(store, CanReadPoints):
+            return []
+        found: list[str] = []
+        for start in range(0, len(passages), BATCH):
+            part = passages[start : start + BATCH]
+            held = await store.read(collection.index_name, collection.scope.tenant, [passage.id for passage in part])
+            found += await asyncio.to_thread(_of_other_texts, part, held)
+        return sorted(found)
 
     async def _staged(self, scope: Scope) -> set[str]:
         """Passages of versions that are being built right now are not orphans."""
@@ -144,7 +165,7 @@ class Checker:
         scope = collection.scope
         await self._stores.vectors.delete(collection.index_name, scope.tenant, found.orphaned_vectors)
         await self._stores.graph.remove(scope, found.orphaned_graph, [])
-        await self._embed_again(collection, [found.live[key] for key in found.missing_vectors])
+        await self._embed_again(collection, [found.live[key] for key in found.missing_vectors + found.stale_vectors])
         await self._extract_again(scope, [found.live[key] for key in found.missing_graph])
 
     async def _embed_again(self, collection: Collection, passages: Sequence[Passage]) -> None:
@@ -177,6 +198,7 @@ def _problems(collection: Collection, found: _Differences, *, repaired: bool) ->
     parts = (
         ("missing_vectors", found.missing_vectors, "Live passages without a vector: they cannot be found by meaning."),
         ("orphaned_vectors", found.orphaned_vectors, "Vectors of passages that the catalog does not know as live."),
+        ("stale_vectors", found.stale_vectors, "Vectors that were made of another text than their passage has."),
         ("missing_graph", found.missing_graph, "Live passages that the graph does not hold."),
         ("orphaned_graph", found.orphaned_graph, "Chunks in the graph that the catalog does not know as live."),
     )
@@ -184,6 +206,14 @@ def _problems(collection: Collection, found: _Differences, *, repaired: bool) ->
         Problem(kind, scope.collection, scope.tenant, len(ids), detail, tuple(ids[:SHOWN_IDS]), repaired=repaired)
         for kind, ids, detail in parts
         if ids
+    ]
+
+
+def _of_other_texts(passages: Sequence[Passage], held: Mapping[str, StoredPoint]) -> list[str]:
+    return [
+        passage.id
+        for passage in passages
+        if passage.id in held and held[passage.id].terms.keys() != WORDS.term_weights(passage.embed_text).keys()
     ]
 
 

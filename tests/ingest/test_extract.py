@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from kedge.errors import UsageError
-from kedge.ingest.extract import extract, link_titles
+from kedge.ingest.extract import Before, extract, link_titles
 from kedge.triples import validate_triple
 from kedge.types import Document, DocumentStatus, GraphBatch, MentionKind, Passage, Predicate, Role, Scope, Triple
 
@@ -38,12 +38,12 @@ def passage(text: str, title: str = "Suffix Automaton", **fields: object) -> Pas
     return replace(made, **fields)
 
 
-def graph_of(*passages: Passage) -> GraphBatch:
+def graph_of(*passages: Passage, before: dict[str, Before] | None = None) -> GraphBatch:
     title = passages[0].title
     document = Document(
         "d1", SCOPE, "u", "u", title, "markdown", DocumentStatus.PENDING, metadata={"tags": ["strings"]}
     )
-    return extract({"d1": document}, passages, known)
+    return extract({"d1": document}, passages, known, before)
 
 
 @pytest.mark.req("D-05", "D-06")
@@ -128,3 +128,16 @@ def test_a_title_that_comes_later_is_linked_into_older_passages() -> None:
     edges = link_titles([older], known, lambda keys: {key for key in keys if key == "trie"})
     assert [edge.concept_key for edge in edges] == ["trie"]
     assert link_titles([passage("Nothing here.")], known, known) == []
+
+
+@pytest.mark.req("D-06")
+def test_a_document_in_several_runs_is_the_same_document() -> None:
+    texts = ["The suffix tree is old.", "A trie is older.", "The suffix tree is a trie."]
+    passages = [passage(text, id=f"p{n}", index=n) for n, text in enumerate(texts)]
+    whole = graph_of(*passages)
+    before: dict[str, Before] = {}
+    first = graph_of(*passages[:2], before=before)
+    second = graph_of(passages[2], before=before)
+    assert set(second.documents[0].mentions) == set(whole.documents[0].mentions)
+    chain = {chunk.passage_id: chunk.next_passage_id for chunk in (*first.chunks, *second.chunks)}
+    assert chain == {"p0": "p1", "p1": "p2", "p2": None}

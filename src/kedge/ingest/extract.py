@@ -7,8 +7,9 @@ the collection knows.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from kedge.ingest.triples import find_triples
@@ -37,12 +38,30 @@ MAX_DOCUMENT_MENTIONS = 64
 """MENTIONS edges kept per document, the most frequent first; passages keep all of theirs."""
 
 
-def extract(documents: Mapping[str, Document], passages: Sequence[Passage], known: Known) -> GraphBatch:
-    """Graph of these passages and of the documents they belong to. `passages` holds whole documents or runs of them."""
+@dataclass(slots=True)
+class Before:
+    """What earlier runs of a long document held."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    """How often they named each concept."""
+    last: GraphChunk | None = None
+
+
+def extract(
+    documents: Mapping[str, Document],
+    passages: Sequence[Passage],
+    known: Known,
+    before: MutableMapping[str, Before] | None = None,
+) -> GraphBatch:
+    """Graph of these passages and of the documents they belong to.
+
+    `passages` holds whole documents or runs of them; with runs, hand the same `before` (by document id) to each call.
+    """
     names: dict[str, str] = {}
     edges: list[PassageConcept] = []
     triples: list[Triple] = []
-    per_document: dict[str, Counter[str]] = defaultdict(Counter)
+    earlier = before if before is not None else {}
+    per_document = {key: earlier.setdefault(key, Before()).counts for key in documents}
     for passage in passages:
         found = discussed(passage.text, known)
         edges += _edges(passage, found)
@@ -57,7 +76,7 @@ def extract(documents: Mapping[str, Document], passages: Sequence[Passage], know
             names.setdefault(key, document.title)
     return GraphBatch(
         documents=tuple(_document(document, per_document[document.id]) for document in documents.values()),
-        chunks=tuple(_chunks(passages)),
+        chunks=tuple(_chunks(passages, earlier)),
         concepts=tuple(_concept(key, name, described) for key, name in names.items()),
         mentions=tuple(edges),
         triples=tuple(triples),
@@ -118,9 +137,15 @@ def _document(document: Document, counts: Counter[str]) -> GraphDocument:
     )
 
 
-def _chunks(passages: Sequence[Passage]) -> list[GraphChunk]:
+def _chunks(passages: Sequence[Passage], before: Mapping[str, Before]) -> list[GraphChunk]:
     following = {(passage.document_id, passage.index - 1): passage.id for passage in passages if passage.index > 0}
-    return [
+    ended = [run.last for run in before.values() if run.last is not None]
+    joined = [
+        replace(chunk, next_passage_id=following[chunk.document_id, chunk.index])
+        for chunk in ended
+        if (chunk.document_id, chunk.index) in following
+    ]
+    chunks = [
         GraphChunk(
             passage_id=passage.id,
             document_id=passage.document_id,
@@ -135,6 +160,9 @@ def _chunks(passages: Sequence[Passage]) -> list[GraphChunk]:
         )
         for passage in passages
     ]
+    for chunk in chunks:
+        before[chunk.document_id].last = chunk
+    return joined + chunks
 
 
 def _described(documents: Mapping[str, Document], passages: Sequence[Passage]) -> dict[str, Concept]:

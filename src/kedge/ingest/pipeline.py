@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from kedge.errors import KedgeError, SourceFault
 from kedge.ids import document_id, version_id
-from kedge.ingest.extract import extract
+from kedge.ingest.extract import Before, extract
 from kedge.ingest.jobs import JobTracker
 from kedge.ingest.kind import Kind, Opened
 from kedge.ingest.parts import Batch, Target, as_points
@@ -60,6 +60,8 @@ class Pipeline:
         self._tracker = tracker
         self._step = target.on_step
         self._building: set[str] = set()
+        self._runs: dict[str, Before] = {}
+        """Of documents that are not complete yet, what the graph has been told of them."""
 
     async def take_in(self) -> None:
         """Make everything visible. On failure nothing half-done is, and the job says why."""
@@ -268,7 +270,10 @@ class Pipeline:
 
     async def _extract(self, batch: Batch) -> None:
         await self._stores.catalog.documents.set_status(list(batch.versions.values()), DocumentStatus.EXTRACTING)
-        found = await asyncio.to_thread(extract, batch.documents, batch.passages, self._titles.known)
+        found = await asyncio.to_thread(extract, batch.documents, batch.passages, self._titles.known, self._runs)
+        for document, version in batch.versions.items():
+            if version in batch.complete:
+                del self._runs[document]
         await self._stores.graph.write(self._scope, found)
         self._step("graph written")
 

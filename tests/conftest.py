@@ -23,23 +23,21 @@ settings.register_profile(
 )
 settings.load_profile("kedge")
 
-_STORES: dict[str, tuple[str, str]] = {}
-
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         mark = item.get_closest_marker("store")
-        if mark is not None:
-            _STORES[item.nodeid] = (mark.args[0], mark.args[1])
+        if mark is not None:  # a property travels with the report, also from another process
+            item.user_properties.append(("store", f"{mark.args[0]}/{mark.args[1]}"))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """One table of which store contracts ran and which did not, with the reason."""
-    counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    reasons: dict[tuple[str, str], str] = {}
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    reasons: dict[str, str] = {}
     for outcome in ("passed", "failed", "error", "skipped"):
         for report in terminalreporter.stats.get(outcome, []):
-            row = _STORES.get(getattr(report, "nodeid", ""))
+            row = dict(getattr(report, "user_properties", ())).get("store")
             if row is None:
                 continue
             counts[row][outcome] += 1
@@ -48,6 +46,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if not counts:
         return
     terminalreporter.section("stores and their contract tests")
-    for (part, name), seen in sorted(counts.items()):
+    for row, seen in sorted(counts.items()):
+        part, _, name = row.partition("/")
         tally = ", ".join(f"{seen[outcome]} {outcome}" for outcome in seen)
-        terminalreporter.write_line(f"{part:8} {name:12} {tally}  {reasons.get((part, name), '')}".rstrip())
+        terminalreporter.write_line(f"{part:8} {name:12} {tally}  {reasons.get(row, '')}".rstrip())

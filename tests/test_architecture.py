@@ -17,7 +17,7 @@ LAYERS = (
     ("keeper", "upkeep", "reindex", "intake", "doctor"),
     ("engine",),
     ("sync", "shapes", "testing"),
-    ("evals", "server", "cli"),
+    ("evals", "server", "mcp_server", "cli"),
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 BESIDE = {

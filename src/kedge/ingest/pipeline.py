@@ -16,7 +16,8 @@ from kedge.errors import KedgeError, SourceFault
 from kedge.ids import document_id, version_id
 from kedge.ingest.extract import extract
 from kedge.ingest.jobs import JobTracker
-from kedge.ingest.kind import Kind, Opened
+from kedge.ingest.kind import Kind, KnowsOrigins, Opened, Relates
+from kedge.ingest.moving import Moving
 from kedge.ingest.parts import Batch, Target, as_points
 from kedge.ingest.plan import Plan
 from kedge.ingest.remove import delete_documents, sweep
@@ -59,6 +60,7 @@ class Pipeline:
         self._request = request
         self._tracker = tracker
         self._step = target.on_step
+        self._moving = Moving(target, kind)
         self._building: set[str] = set()
 
     async def take_in(self) -> None:
@@ -85,8 +87,10 @@ class Pipeline:
                 await self._titles.refresh(self._stores)
             await self._titles.link_new(self._target)
             self._step("linked")
+            replaced = await sweep(self._stores, self._step, self._scope, document_id)
+            await self._tracker.add(passages_deleted=replaced)
             await self._delete_vanished()
-            await sweep(self._stores, self._step, self._scope, document_id)
+            await self._moving.settle()
             return await self._tracker.complete()
 
     @asynccontextmanager
@@ -226,11 +230,12 @@ class Pipeline:
             return
         index = self._target.collection.index_name
         versions = list(batch.versions.values())
+        await self._moving.begin(batch)
         await self._stores.catalog.documents.set_status(versions, DocumentStatus.CHUNKING)
         missing = set(await self._stores.catalog.passages.stage(batch.passages, index))
         self._step("staged")
         force = self._request.mode is not IngestMode.INCREMENTAL
-        batch.pending = [passage for passage in batch.passages if force or passage.id in missing]
+        self._moving.divide(batch, {passage.id for passage in batch.passages} if force else missing)
         await staged.put(batch)
 
     # ------------------------------------------------------------ task 2: embed
@@ -258,9 +263,10 @@ class Pipeline:
 
     async def _index(self, batch: Batch) -> None:
         index = self._target.collection.index_name
-        if not batch.pending:
+        if not batch.pending and not batch.refreshed:
             return
-        points = as_points(batch.pending, batch.vectors)
+        points = self._moving.marked(batch, as_points(batch.pending, batch.vectors))
+        points += self._moving.marked(batch, await self._moving.kept(batch.refreshed))
         await self._stores.vectors.upsert(index, self._scope.tenant, points)
         self._step("vectors written")
         await self._stores.catalog.passages.mark_indexed([point.id for point in points], index)
@@ -270,6 +276,8 @@ class Pipeline:
         await self._stores.catalog.documents.set_status(list(batch.versions.values()), DocumentStatus.EXTRACTING)
         found = await asyncio.to_thread(extract, batch.documents, batch.passages, self._titles.known)
         await self._stores.graph.write(self._scope, found)
+        if isinstance(self._kind, Relates):
+            await self._stores.graph.write(self._scope, self._kind.relations(batch.documents, batch.versions))
         self._step("graph written")
 
     async def _switch(self, batch: Batch) -> None:
@@ -287,7 +295,9 @@ class Pipeline:
     # ------------------------------------------------------------ after the batches
 
     async def _delete_vanished(self) -> None:
-        vanished = self._plan.vanished(self._sources.gone)
+        sources = self._sources
+        gone = sources.gone_from if isinstance(sources, KnowsOrigins) else lambda url, _origin: sources.gone(url)
+        vanished = self._plan.vanished(gone)
         if vanished:
             before = sum(document.chunk_count for document in vanished)
             await delete_documents(self._stores, self._scope, [item.id for item in vanished], self._step)
@@ -306,7 +316,7 @@ class Pipeline:
 
     def _unreadable(self, source: Source) -> Document:
         return Document(
-            id=document_id(self._scope, source.url),
+            id=source.document_id or document_id(self._scope, source.url),
             scope=self._scope,
             url=source.url,
             external_id=source.external_id,

@@ -216,7 +216,7 @@ class Pipeline:
         batch.source_bytes += uncounted
         batch.files += 1
         for warning in item.opened.warnings:
-            await self._tracker.warn(f"{item.source.url}: {warning}")
+            await self._tracker.warn(f"{item.source.label}: {warning}")
         return batch
 
     async def _next(self, item: Prepared) -> list[Passage] | None:
@@ -305,7 +305,7 @@ class Pipeline:
 
     async def _refuse(self, source: Source, fault: SourceFault, version: str | None = None) -> None:
         """Report a source that cannot be taken in; what was visible of it stays visible."""
-        await self._tracker.report(SourceError(source.url, fault.code, fault.message, fault.hint))
+        await self._tracker.report(SourceError(source.label, fault.code, fault.message, fault.hint))
         await self._tracker.add(source_bytes=source.size)
         if version is None:
             document = self._unreadable(source)

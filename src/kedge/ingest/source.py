@@ -49,6 +49,11 @@ class Source:
     """Set by kinds whose documents have ids of their own; None: the id follows from the url."""
 
     @property
+    def label(self) -> str:
+        """How messages call it."""
+        return self.url
+
+    @property
     def text(self) -> str | None:
         """The text itself, where the source holds it (rows of a corpus)."""
         return self.content if isinstance(self.content, str) else None

@@ -201,7 +201,11 @@ class Retriever:
             return []
         with run.timed("vector"):
             return await self.stores.vectors.search(
-                run.collection.index_name, run.query.scope.tenant, run.vector, self._settings.candidates, run.index_where
+                run.collection.index_name,
+                run.query.scope.tenant,
+                run.vector,
+                self._settings.candidates,
+                run.index_where,
             )
 
     async def _keyword(self, run: _Run) -> list[Scored]:

@@ -36,8 +36,7 @@ def lessons_asked_about(question: str, lessons: Sequence[Lesson]) -> list[Lesson
     if number:
         module = number["before"] or number["after"]
         wanted = f"Module {module} {number['number']}" if module and module.isdigit() else number["number"]
-        found = named(f"{module}/{number['number']}" if module and not module.isdigit() else wanted, lessons)
-        return found
+        return named(f"{module}/{number['number']}" if module and not module.isdigit() else wanted, lessons)
     titled = [lesson for lesson in lessons if _names(question, lesson)]
     longest = max((len(lesson.title) for lesson in titled), default=0)
     return [lesson for lesson in titled if len(lesson.title) == longest]

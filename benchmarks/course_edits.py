@@ -51,7 +51,7 @@ async def run(stores: str, sequences: int, edits: int, seed: int, scratch: Path)
     started = time.perf_counter()
     with own_places(parts_of(stores), f"course{os.getpid()}") as urls:
         places = MEMORY if stores == "memory" else urls
-        settings = load_settings(environ={}, home=scratch / "home", embedder="hash:64", **places)
+        settings = load_settings(None, {}, home=scratch / "home", embedder="hash:64", **places)
         async with Engine.open(settings) as engine:
             for number in range(sequences):
                 scope = Scope(f"edits-{os.getpid()}", f"book {number}")

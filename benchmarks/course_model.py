@@ -267,10 +267,16 @@ async def _check_indexes(engine: Engine, scope: Scope, model: CourseModel, live:
     for where in (
         Range("hardware_tier", lte=tier),
         And((Range("chapter", gte=chapters[0], lte=chapters[1]), In("proficiency_level", levels))),
-        And((Eq("book_id", scope.collection), Eq("module", one.metadata["module"]), Range("hardware_tier", lte=tier))),
+        And(
+            (
+                Eq("book_id", scope.collection),
+                Eq("module", str(one.metadata["module"])),
+                Range("hardware_tier", lte=tier),
+            )
+        ),
         Eq("parent_doc_id", str(one.metadata["parent_doc_id"])),
         Eq("source_file_hash", str(one.metadata["source_file_hash"])),
-        And((Eq("content_hash", one.content_hash), Eq("lesson", one.metadata["lesson"]))),  # type: ignore[arg-type]
+        And((Eq("content_hash", one.content_hash), Range("lesson", gte=0))),
         Eq("layer", str(one.metadata["layer"])),
     ):
         expected = sum(evaluate(where, passage.payload()) for passage in live.values())

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,10 +33,10 @@ from kedge.stores.base import CanKeywordSearch, CanReadPoints, CanWeighTerms, St
 from kedge.stores.filters import Eq, Filter, all_of, evaluate, or_moving
 from kedge.stores.opened import Stores
 from kedge.text.analyze import SparseTerms
-from kedge.types import MAX_QUERY_CHARS, MAX_TOP_K, Collection, Passage, Query, Scored, SearchHit, SearchResult
+from kedge.types import MAX_QUERY_CHARS, MAX_TOP_K, Collection, Passage, Query, Scope, Scored, SearchHit, SearchResult
 
 LOOKS = 5
-"""How often a collection of rewritten passages is searched again because some were replaced meanwhile."""
+"""How often a collection of rewritten passages is searched again while it changes."""
 RERANKED = 50
 """Best candidates that the light reranker orders."""
 SOFT: float = PARAMETERS["soft"]
@@ -80,6 +81,7 @@ class _Run:
     graph: GraphResult = field(default_factory=lambda: GraphResult((), {}))
     passages: dict[str, Passage | None] = field(default_factory=dict)
     """What the catalog was asked for: each passage, or None for one that it does not show to readers."""
+    since: datetime = field(default_factory=lambda: datetime.now(UTC))
     reads: int = 0
     """How often it was asked."""
     unseen: set[str] = field(default_factory=set)
@@ -142,14 +144,8 @@ class Retriever:
         started = time.perf_counter()
         run = await self._embed(query, collection)
         fused, kept, passages = await self._found(run, limit)
-        known: set[str] = set()
-        for _ in range(LOOKS if self._rewritten else 0):
-            if run.unseen <= known:
-                break
-            # What the index gave and the catalog hides may have been replaced in between: the new is there by now.
-            known |= run.unseen
-            run = replace(run, passages={}, reads=0, unseen=set(), graph=GraphResult((), {}))
-            fused, kept, passages = await self._found(run, limit)
+        if self._rewritten and (run.unseen or await self._changing(query.scope, run.since)):
+            run, fused, kept, passages = await self._settled(run, kept, passages, limit)
         hits = _hits(run, kept, passages, self._settings.threshold)
         run.timings["total"] = 1000 * (time.perf_counter() - started)
         return SearchResult(
@@ -159,6 +155,27 @@ class Retriever:
             counts=_counts(run, fused),
             warnings=tuple(await self._diagnose(run, hits)),
         )
+
+    async def _changing(self, scope: Scope, since: datetime) -> bool:
+        """Whether anything was written to the collection since then."""
+        recent = [job for job in await self.stores.catalog.jobs.recent(scope.tenant) if job.scope == scope]
+        return any(not job.status.ended or job.completed_at is None or job.completed_at >= since for job in recent)
+
+    async def _settled(
+        self, run: _Run, kept: list[Fused], passages: dict[str, Passage], limit: int
+    ) -> tuple[_Run, list[Fused], list[Fused], dict[str, Passage]]:
+        """Search again until twice the same is found.
+
+        A document may have been replaced between the index and the catalog: then its old passages were found, which
+        nobody sees any more, and not all of the new. The index has all of what the catalog has shown before.
+        """
+        for _ in range(LOOKS):
+            seen = [(item.passage_id, passages[item.passage_id].version_id) for item in kept]
+            run = replace(run, passages={}, reads=0, unseen=set(), graph=GraphResult((), {}))
+            fused, kept, passages = await self._found(run, limit)
+            if seen == [(item.passage_id, passages[item.passage_id].version_id) for item in kept]:
+                break
+        return run, fused, kept, passages
 
     async def _found(self, run: _Run, limit: int) -> tuple[list[Fused], list[Fused], dict[str, Passage]]:
         """All candidates, those that are kept of them, and their passages."""

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from kedge.config import load_settings
 from kedge.engine import Engine
-from kedge.stores.filters import Range, evaluate
+from kedge.errors import StoreError
+from kedge.stores.filters import MOVING, Eq, Range, evaluate
 from kedge.types import IngestRequest, Query, Scope
 from tests.courses.conftest import BOOK, MEMORY, Run, ingest, lesson, write
 from tests.services import need
@@ -95,7 +96,8 @@ def test_readers_see_no_mix_and_no_gap_while_a_lesson_changes(stores: str, tmp_p
         while not over.is_set():
             for tier in (None, 2, 1):
                 where = None if tier is None else Range("hardware_tier", lte=tier)
-                hits = (await engine.search(Query("colour of the lantern", BOOK, top_k=20, where=where))).hits
+                query = Query("colour of the lantern", BOOK, top_k=20, where=where, include_graph=False)
+                hits = (await engine.search(query)).hits
                 assert where is None or all(evaluate(where, hit.passage.payload()) for hit in hits)
                 if hits or tier != 1:  # every second version needs tier 2, and nothing of it may be seen
                     check_hits([hit.passage.text for hit in hits])
@@ -127,3 +129,47 @@ def test_readers_see_no_mix_and_no_gap_while_a_lesson_changes(stores: str, tmp_p
 
     asyncio.run(scenario())
     assert len(seen) > 2
+
+
+@pytest.mark.req("C-09")
+@pytest.mark.parametrize("step", ["vectors written", "graph written", "switched", "forgotten"])
+def test_broken_off_anywhere_readers_see_one_version_whole_and_the_next_ingest_mends_it(
+    step: str, tmp_path: Path
+) -> None:
+    """The index holds the new tier already while the old version is live, or the other way round."""
+    folder = write(tmp_path / "course", {"lantern.md": version_of(0)})
+    home = load_settings(None, {}, home=tmp_path / "home", embedder="hash:64", **MEMORY)
+    broken = False
+
+    def on_step(name: str) -> None:
+        nonlocal broken
+        if broken and name == step:
+            broken = False
+            raise StoreError("broken off")
+
+    async def shown(engine: Engine, tier: int) -> list[str]:
+        where = Range("hardware_tier", lte=tier)
+        query = Query("colour of the lantern", BOOK, top_k=20, where=where, include_graph=False)
+        return sorted(hit.passage.text for hit in (await engine.search(query)).hits)
+
+    async def scenario() -> None:
+        nonlocal broken
+        async with Engine.open(home, on_step=on_step) as engine:
+            await ingest(engine, folder)
+            old = await shown(engine, 1)
+            assert len(old) == 5
+            write(folder, {"lantern.md": version_of(1)})
+            broken = True
+            with pytest.raises(StoreError):
+                await ingest(engine, folder)
+            live = sorted(one.text for one in (await engine.courses.lesson(BOOK, "1.1")).passages)
+            assert await shown(engine, 2) == live
+            assert await shown(engine, 1) == (old if live == old else [])
+            write(folder, {"lantern.md": version_of(0)})
+            await ingest(engine, folder)
+            assert await shown(engine, 1) == old
+            collection = await engine.collection(BOOK)
+            assert await engine.stores.vectors.count(collection.index_name, BOOK.tenant, Eq(MOVING, True)) == 0
+            assert (await engine.check()).problems == ()
+
+    asyncio.run(scenario())

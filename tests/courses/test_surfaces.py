@@ -171,7 +171,7 @@ def test_a_watched_folder_is_taken_in_with_every_change(
     maps = folder / "module-2/maps.md"
 
     async def ended(engine: Engine, jobs: int) -> None:
-        while sum(job.status.ended for job in await engine.jobs(BOOK.tenant)) < jobs:
+        while sum(job.status.ended for job in await engine.jobs(BOOK.tenant)) < jobs:  # noqa: ASYNC110
             await asyncio.sleep(0)
 
     async def changes(engine: Engine) -> AsyncIterator[object]:

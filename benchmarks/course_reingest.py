@@ -2,7 +2,7 @@
 
     python -m benchmarks.course_reingest [FOLDER]
 
-The folder (default: the modules of `physical_ai_curriculum`) is copied, taken in, taken in again, and then one section of
+The folder (default: the modules of `physical_ai_curriculum`) is copied, taken in, taken in again, and then a section of
 one lesson is edited. All in one process with one engine, the real embedder and no cache; the model is loaded before.
 """
 

@@ -23,6 +23,8 @@ from kedge.ingest.parts import OnStep, no_step
 from kedge.ingest.remove import delete_documents, sweep
 from kedge.intake import Intake
 from kedge.keeper import CollectionKeeper
+from kedge.kinds import kind_named
+from kedge.kinds.courses.courses import Courses
 from kedge.kinds.way import PassagesWay, WayOut
 from kedge.queues.base import Duties, finishing
 from kedge.queues.opened import Work, open_work
@@ -64,7 +66,9 @@ class Engine:
         self._retriever = Retriever(settings, stores, self._keeper)
         recorder = Recorder(stores.catalog.analytics, key, settings.threshold)
         self._passages = PassagesWay(self._retriever, Answerer(settings, self._retriever, self._keeper, recorder))
-        self._ways: dict[str, WayOut] = {}
+        self.courses = Courses(settings, stores, self._keeper, recorder)
+        """Lessons, chains and prerequisites of course collections."""
+        self._ways: dict[str, WayOut] = {"course": self.courses}
         """By kind: those that are not answered from passages."""
         self.llm_calls = 0
         """Calls to a language model so far: none, as long as every answer is extractive."""
@@ -285,7 +289,7 @@ class Engine:
     async def check(self, repair: bool = False) -> CheckReport:
         """Compare the indexes with the catalog; with `repair`, put right what differs."""
         scopes = [collection.scope for collection in await self.stores.catalog.collections.everywhere()]
-        checker = Checker(self.stores, self._keeper.embedder_of, self._work.locks.writing)
+        checker = Checker(self.stores, self._keeper.embedder_of, self._work.locks.writing, kind_named)
         report = await checker.run(scopes, repair=repair)
         for scope in scopes if repair else ():
             await self._reindexer.drop_unneeded(scope)

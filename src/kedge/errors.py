@@ -15,6 +15,7 @@ KedgeError
 │   ├── UnreadableError        unreadable           permission, vanished file, broken PDF
 │   ├── UnsupportedFormatError unsupported_format
 │   ├── SourceTooLargeError    too_large
+│   ├── LessonError            bad_lesson           a lesson whose front matter says what cannot be
 │   └── ForbiddenAddressError  forbidden_address    a URL that leads to a private address
 ├── ConflictError 409          conflict
 │   ├── HomeBusyError          home_busy            another process uses this home
@@ -139,6 +140,12 @@ class SourceTooLargeError(SourceFault):
     """Larger than the limit in the settings."""
 
     code = "too_large"
+
+
+class LessonError(SourceFault):
+    """A lesson whose front matter cannot be read or says what cannot be; details name the file and the field."""
+
+    code = "bad_lesson"
 
 
 class ForbiddenAddressError(SourceFault):

@@ -43,6 +43,11 @@ def passage_id(document: str, content_hash: str, occurrence: int) -> str:
     return _uuid5("passage", document, content_hash, str(occurrence))
 
 
+def statement_id(version: str) -> str:
+    """Under which a version of a document states relations as a whole, where no passage of it says so."""
+    return _uuid5("statement", version)
+
+
 def concept_id(scope: Scope, key: str) -> str:
     """A concept is its key within a collection."""
     return _uuid5("concept", scope.tenant, scope.collection, key)

@@ -11,6 +11,7 @@ from kedge.types import (
     Collection,
     Document,
     Job,
+    JobStatus,
     Json,
     Passage,
     SearchHit,
@@ -141,6 +142,7 @@ def job_json(job: Job) -> dict[str, Json]:
         "kind": job.kind,
         "mode": job.mode.value,
         "status": job.status.value,
+        "state": _state(job),
         "current_step": job.current_step,
         "progress": job.progress,
         "total_passages": job.total_passages,
@@ -158,7 +160,20 @@ def job_json(job: Job) -> dict[str, Json]:
         "created_at": _time(job.created_at),
         "started_at": _time(job.started_at),
         "completed_at": _time(job.completed_at),
+        "duration_seconds": _seconds(job),
     }
+
+
+def _state(job: Job) -> str:
+    """The status without its steps (C-10)."""
+    plain = {JobStatus.QUEUED: "queued", JobStatus.COMPLETE: "completed", JobStatus.FAILED: "failed"}
+    return plain.get(job.status, "running")
+
+
+def _seconds(job: Job) -> float | None:
+    if job.started_at is None or job.completed_at is None:
+        return None
+    return round((job.completed_at - job.started_at).total_seconds(), 3)
 
 
 def source_error_json(error: SourceError) -> dict[str, Json]:

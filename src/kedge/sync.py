@@ -19,6 +19,7 @@ from kedge.config import load_settings
 from kedge.engine import Engine
 from kedge.errors import UsageError
 from kedge.stores.filters import from_mapping
+from kedge.sync_courses import CoursesFacade
 from kedge.types import (
     DEFAULT_TENANT,
     Answer,
@@ -56,6 +57,7 @@ class Kedge:
         self._opened: AbstractAsyncContextManager[Engine] = Engine.open(self.settings)
         try:
             self._engine = self._run(self._opened.__aenter__())
+            self.courses = CoursesFacade(self._engine, self._run)
         except BaseException:
             self._stop()
             raise
@@ -66,6 +68,7 @@ class Kedge:
         self,
         *sources: str | Path,
         collection: str | None = None,
+        kind: str = "documents",
         mode: str = "incremental",
         topic: str | None = None,
         title: str | None = None,
@@ -80,6 +83,7 @@ class Kedge:
         request = IngestRequest(
             scope=self._scope(collection),
             sources=tuple(str(source) for source in sources),
+            kind=kind,
             mode=IngestMode(mode),
             topic=topic,
             title=title,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kedge.answer.beside import join_before
@@ -66,15 +66,8 @@ class Answerer:
 
     async def stream(self, query: Query) -> AsyncGenerator[StreamEvent, None]:
         """Words as they stand in the answer, each citation after the sentence it belongs to, then the metadata."""
-        answer = await self.ask(query)
-        waiting = {citation.id: citation for citation in answer.citations}
-        for piece in _PIECE.findall(answer.answer):
-            yield StreamEvent("token", content=piece)
-            citation = waiting.pop(piece.strip(), None)
-            if citation is not None:
-                yield StreamEvent("citation", citation=citation)
-        yield StreamEvent("metadata", metadata=_stream_metadata(answer))
-        yield StreamEvent("done")
+        for event in streamed(await self.ask(query)):
+            yield event
 
     async def _judge(self, query: Query, collection: Collection, hits: Sequence[SearchHit]) -> _Judged:
         if not hits:
@@ -120,6 +113,18 @@ class Answerer:
             short_answer=short.text if short else None,
             hits=hits,
         )
+
+
+def streamed(answer: Answer) -> Iterator[StreamEvent]:
+    """The events of an answer: words as they stand in it, each citation after its mark, then the metadata."""
+    waiting = {citation.id: citation for citation in answer.citations}
+    for piece in _PIECE.findall(answer.answer):
+        yield StreamEvent("token", content=piece)
+        citation = waiting.pop(piece.strip(), None)
+        if citation is not None:
+            yield StreamEvent("citation", citation=citation)
+    yield StreamEvent("metadata", metadata=_stream_metadata(answer))
+    yield StreamEvent("done")
 
 
 def _weighed(hits: Sequence[SearchHit], probability: float, threshold: float) -> tuple[SearchHit, ...]:

@@ -35,6 +35,7 @@ def ingest(
     title: Annotated[str | None, typer.Option(help="Title, instead of the detected one (single source).")] = None,
     format_: Annotated[Format | None, typer.Option("--format", help="Format, instead of the detected one.")] = None,
     metadata: Annotated[list[str] | None, typer.Option("--meta", help="key=value kept with every document.")] = None,
+    follow: Annotated[bool, typer.Option("--watch", help="Stay and take every change in as it is made.")] = False,
 ) -> None:
     """Take documents in. Unchanged files are skipped; an interrupted run goes on where it stopped."""
     settings = session.settings()
@@ -48,6 +49,12 @@ def ingest(
         format=format_,
         metadata=dict(_pair(item) for item in metadata or []),
     )
+
+    if follow:
+        from kedge.cli.watch import watch
+
+        session.with_engine(settings, lambda engine: watch(session, engine, request, report))
+        return
 
     async def work(engine: Engine) -> Job:
         with ingest_progress(session) as on_progress:
@@ -83,11 +90,15 @@ def report(session: Session, job: Job) -> None:
 
 
 def _summary(job: Job) -> str:
-    parts = [f"{job.files_processed} documents taken in ({job.passages_created} passages)"]
+    kept = job.processed_passages - job.passages_created
+    passages = f"{job.passages_created} passages" + (f" embedded, {kept} kept" if kept else "")
+    parts = [f"{job.files_processed} documents taken in ({passages})"]
     if job.files_skipped:
         parts.append(f"{job.files_skipped} unchanged")
     if job.files_deleted:
         parts.append(f"{job.files_deleted} gone")
+    if job.passages_deleted:
+        parts.append(f"{job.passages_deleted} passages deleted")
     if job.files_failed:
         parts.append(f"{job.files_failed} could not be read")
     if job.started_at and job.completed_at:

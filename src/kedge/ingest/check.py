@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
 from kedge.ingest.extract import extract
+from kedge.ingest.kind import Kind, Relates
 from kedge.ingest.parts import as_points
 from kedge.ingest.remove import sweep
 from kedge.ingest.titles import TitleIndex
@@ -73,8 +74,11 @@ class _Differences:
 class Checker:
     """Checks every collection of every tenant that the catalog knows."""
 
-    def __init__(self, stores: Stores, embedder_of: EmbedderOf, writing: Writing) -> None:
+    def __init__(
+        self, stores: Stores, embedder_of: EmbedderOf, writing: Writing, kind_of: Callable[[str], Kind]
+    ) -> None:
         self._stores = stores
+        self._kind_of = kind_of
         self._embedder_of = embedder_of
         self._writing = writing
 
@@ -166,7 +170,7 @@ class Checker:
         await self._stores.vectors.delete(collection.index_name, scope.tenant, found.orphaned_vectors)
         await self._stores.graph.remove(scope, found.orphaned_graph, [])
         await self._embed_again(collection, [found.live[key] for key in found.missing_vectors + found.stale_vectors])
-        await self._extract_again(scope, [found.live[key] for key in found.missing_graph])
+        await self._extract_again(collection, [found.live[key] for key in found.missing_graph])
 
     async def _embed_again(self, collection: Collection, passages: Sequence[Passage]) -> None:
         if not passages:
@@ -179,9 +183,10 @@ class Checker:
             await self._stores.vectors.upsert(collection.index_name, collection.scope.tenant, points)
             await self._stores.catalog.passages.mark_indexed([point.id for point in points], collection.index_name)
 
-    async def _extract_again(self, scope: Scope, passages: Sequence[Passage]) -> None:
+    async def _extract_again(self, collection: Collection, passages: Sequence[Passage]) -> None:
         if not passages:
             return
+        scope, kind = collection.scope, self._kind_of(collection.kind)
         titles = await TitleIndex.load(self._stores, scope)
         documents: dict[str, Document] = {}
         whole: list[Passage] = []
@@ -191,6 +196,10 @@ class Checker:
                 documents[key] = document
                 whole += await self._stores.catalog.passages.of_document(scope.tenant, key)
         await self._stores.graph.write(scope, extract(documents, whole, titles.known))
+        if isinstance(kind, Relates):
+            versions = {key: one.live_version for key, one in documents.items() if one.live_version is not None}
+            live = {key: documents[key] for key in versions}
+            await self._stores.graph.write(scope, kind.relations(live, versions))
 
 
 def _problems(collection: Collection, found: _Differences, *, repaired: bool) -> list[Problem]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from kedge.config import Settings
 from kedge.ingest.source import Source
 from kedge.models.base import Embedder
-from kedge.types import Document, IngestRequest, Passage, SourceError
+from kedge.types import Document, GraphBatch, IngestRequest, Passage, SourceError
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +71,28 @@ class Kind(Protocol):
         self, source: Source, request: IngestRequest, file_hash: str, embedder: Embedder, settings: Settings
     ) -> Opened:
         """Read the source. Raises SourceFault."""
+
+
+@runtime_checkable
+class KnowsOrigins(Protocol):
+    """Discovered sources whose url is no place: the document's metadata say under `origin` where it was read."""
+
+    def gone_from(self, url: str, origin: str) -> bool:
+        """As `Discovered.gone`, for a document that was last read from `origin`."""
+
+
+@runtime_checkable
+class KeepsIds(Protocol):
+    """A kind whose passages keep their ids while fields beside their text change (C-02)."""
+
+    def carried(self, new: Passage, old: Passage | None) -> Passage:
+        """The passage with what it takes over from the live one of the same id, if there is one."""
+
+
+@runtime_checkable
+class Relates(Protocol):
+    """A kind whose documents state relations of their own, beside those that their text is searched for."""
+
+    def relations(self, documents: Mapping[str, Document], versions: Mapping[str, str]) -> GraphBatch:
+        """Concepts and triples of these documents. A triple's `passage_id` is `ids.statement_id` of its version:
+        it counts while that version is live, and is swept with it."""

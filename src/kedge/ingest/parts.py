@@ -55,6 +55,10 @@ class Batch:
     """Versions whose last passage is in this batch: they become visible with it."""
     pending: list[Passage] = field(default_factory=list)
     """Passages that have no vector yet."""
+    refreshed: list[Passage] = field(default_factory=list)
+    """Passages that keep the vector they have under another payload (`ingest.moving`)."""
+    moving: set[str] = field(default_factory=set)
+    """Ids that are live with another payload than they will have."""
     vectors: Vectors = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
     """One row per pending passage."""
     source_bytes: int = 0

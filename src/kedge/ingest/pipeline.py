@@ -16,7 +16,8 @@ from kedge.errors import KedgeError, SourceFault
 from kedge.ids import document_id, version_id
 from kedge.ingest.extract import Before, extract
 from kedge.ingest.jobs import JobTracker
-from kedge.ingest.kind import Kind, Opened
+from kedge.ingest.kind import Kind, KnowsOrigins, Opened, Relates
+from kedge.ingest.moving import Moving
 from kedge.ingest.parts import Batch, Target, as_points
 from kedge.ingest.plan import Plan
 from kedge.ingest.remove import delete_documents, sweep
@@ -59,6 +60,7 @@ class Pipeline:
         self._request = request
         self._tracker = tracker
         self._step = target.on_step
+        self._moving = Moving(target, kind)
         self._building: set[str] = set()
         self._runs: dict[str, Before] = {}
         """Of documents that are not complete yet, what the graph has been told of them."""
@@ -87,8 +89,10 @@ class Pipeline:
                 await self._titles.refresh(self._stores)
             await self._titles.link_new(self._target)
             self._step("linked")
+            replaced = await sweep(self._stores, self._step, self._scope, document_id)
+            await self._tracker.add(passages_deleted=replaced)
             await self._delete_vanished()
-            await sweep(self._stores, self._step, self._scope, document_id)
+            await self._moving.settle()
             return await self._tracker.complete()
 
     @asynccontextmanager
@@ -214,7 +218,7 @@ class Pipeline:
         batch.source_bytes += uncounted
         batch.files += 1
         for warning in item.opened.warnings:
-            await self._tracker.warn(f"{item.source.url}: {warning}")
+            await self._tracker.warn(f"{item.source.label}: {warning}")
         return batch
 
     async def _next(self, item: Prepared) -> list[Passage] | None:
@@ -228,11 +232,12 @@ class Pipeline:
             return
         index = self._target.collection.index_name
         versions = list(batch.versions.values())
+        await self._moving.begin(batch)
         await self._stores.catalog.documents.set_status(versions, DocumentStatus.CHUNKING)
         missing = set(await self._stores.catalog.passages.stage(batch.passages, index))
         self._step("staged")
         force = self._request.mode is not IngestMode.INCREMENTAL
-        batch.pending = [passage for passage in batch.passages if force or passage.id in missing]
+        self._moving.divide(batch, {passage.id for passage in batch.passages} if force else missing)
         await staged.put(batch)
 
     # ------------------------------------------------------------ task 2: embed
@@ -260,9 +265,10 @@ class Pipeline:
 
     async def _index(self, batch: Batch) -> None:
         index = self._target.collection.index_name
-        if not batch.pending:
+        if not batch.pending and not batch.refreshed:
             return
-        points = as_points(batch.pending, batch.vectors)
+        points = self._moving.marked(batch, as_points(batch.pending, batch.vectors))
+        points += self._moving.marked(batch, await self._moving.kept(batch.refreshed))
         await self._stores.vectors.upsert(index, self._scope.tenant, points)
         self._step("vectors written")
         await self._stores.catalog.passages.mark_indexed([point.id for point in points], index)
@@ -275,6 +281,8 @@ class Pipeline:
             if version in batch.complete:
                 del self._runs[document]
         await self._stores.graph.write(self._scope, found)
+        if isinstance(self._kind, Relates):
+            await self._stores.graph.write(self._scope, self._kind.relations(batch.documents, batch.versions))
         self._step("graph written")
 
     async def _switch(self, batch: Batch) -> None:
@@ -292,7 +300,9 @@ class Pipeline:
     # ------------------------------------------------------------ after the batches
 
     async def _delete_vanished(self) -> None:
-        vanished = self._plan.vanished(self._sources.gone)
+        sources = self._sources
+        gone = sources.gone_from if isinstance(sources, KnowsOrigins) else lambda url, _origin: sources.gone(url)
+        vanished = self._plan.vanished(gone)
         if vanished:
             before = sum(document.chunk_count for document in vanished)
             await delete_documents(self._stores, self._scope, [item.id for item in vanished], self._step)
@@ -300,7 +310,7 @@ class Pipeline:
 
     async def _refuse(self, source: Source, fault: SourceFault, version: str | None = None) -> None:
         """Report a source that cannot be taken in; what was visible of it stays visible."""
-        await self._tracker.report(SourceError(source.url, fault.code, fault.message, fault.hint))
+        await self._tracker.report(SourceError(source.label, fault.code, fault.message, fault.hint))
         await self._tracker.add(source_bytes=source.size)
         if version is None:
             document = self._unreadable(source)
@@ -311,7 +321,7 @@ class Pipeline:
 
     def _unreadable(self, source: Source) -> Document:
         return Document(
-            id=document_id(self._scope, source.url),
+            id=source.document_id or document_id(self._scope, source.url),
             scope=self._scope,
             url=source.url,
             external_id=source.external_id,

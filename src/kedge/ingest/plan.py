@@ -19,6 +19,8 @@ class Known:
     file_hash: str | None
     """Of the live version; None when there is none."""
     chunk_count: int
+    origin: str
+    """Where it was read: its url, unless its metadata say otherwise."""
 
 
 class Plan:
@@ -43,9 +45,9 @@ class Plan:
         document = self._known.get(url)
         return self._mode is IngestMode.INCREMENTAL and document is not None and document.file_hash == file_hash
 
-    def vanished(self, gone: Callable[[str], bool]) -> list[Known]:
-        """Documents that were looked for and are not there any more; `gone` says which."""
-        return [document for url, document in self._known.items() if gone(url)]
+    def vanished(self, gone: Callable[[str, str], bool]) -> list[Known]:
+        """Documents that were looked for and are not there any more; `gone` says which, by url and origin."""
+        return [document for url, document in self._known.items() if gone(url, document.origin)]
 
 
 async def _documents(catalog: Catalog, scope: Scope) -> dict[str, Known]:
@@ -59,4 +61,5 @@ async def _documents(catalog: Catalog, scope: Scope) -> dict[str, Known]:
 
 def _known(document: Document) -> Known:
     live_hash = document.file_hash if document.live_version is not None else None
-    return Known(document.id, live_hash, document.chunk_count)
+    origin = document.metadata.get("origin")
+    return Known(document.id, live_hash, document.chunk_count, origin if isinstance(origin, str) else document.url)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from kedge.errors import NotFoundError
+from kedge.ids import statement_id
 from kedge.ingest.parts import OnStep, no_step
 from kedge.stores.catalog.base import IndexState
 from kedge.stores.opened import Stores
@@ -43,7 +44,8 @@ async def sweep(
                     await stores.vectors.delete(index, part.scope.tenant, part.passage_ids)
             on_step("vectors deleted")
             gone = [part.document_id] if part.document_gone else []
-            await stores.graph.remove(part.scope, part.passage_ids, gone)
+            stated = statement_id(part.version_id)
+            await stores.graph.remove(part.scope, (*part.passage_ids, stated), gone)
             on_step("graph deleted")
             if part.document_gone:
                 await _archive_if_retired(stores, part.scope, part.document_id)

@@ -45,6 +45,13 @@ class Source:
     """Overrides the detected encoding."""
     content_type: str | None = None
     """As the server said (URLs only)."""
+    document_id: str | None = None
+    """Set by kinds whose documents have ids of their own; None: the id follows from the url."""
+
+    @property
+    def label(self) -> str:
+        """How messages call it."""
+        return self.url
 
     @property
     def text(self) -> str | None:

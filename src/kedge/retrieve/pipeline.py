@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,11 +30,13 @@ from kedge.retrieve.rarity import term_weights
 from kedge.retrieve.rerank import adaptive, exact_blend, smooth
 from kedge.retrieve.soft import open_vectors, soft_match
 from kedge.stores.base import CanKeywordSearch, CanReadPoints, CanWeighTerms, StoredPoint, Vector
-from kedge.stores.filters import Eq, Filter, all_of, evaluate
+from kedge.stores.filters import Eq, Filter, all_of, evaluate, or_moving
 from kedge.stores.opened import Stores
 from kedge.text.analyze import SparseTerms
-from kedge.types import MAX_QUERY_CHARS, MAX_TOP_K, Collection, Passage, Query, Scored, SearchHit, SearchResult
+from kedge.types import MAX_QUERY_CHARS, MAX_TOP_K, Collection, Passage, Query, Scope, Scored, SearchHit, SearchResult
 
+LOOKS = 5
+"""How often a collection of rewritten passages is searched again while it changes."""
 RERANKED = 50
 """Best candidates that the light reranker orders."""
 SOFT: float = PARAMETERS["soft"]
@@ -67,6 +70,8 @@ class _Run:
     query: Query
     collection: Collection
     where: Filter | None
+    index_where: Filter | None
+    """What the indexes are asked; the catalog is asked for `where`."""
     vector: Vector
     timings: dict[str, float] = field(default_factory=dict)
     dense: list[Scored] = field(default_factory=list)
@@ -76,8 +81,11 @@ class _Run:
     graph: GraphResult = field(default_factory=lambda: GraphResult((), {}))
     passages: dict[str, Passage | None] = field(default_factory=dict)
     """What the catalog was asked for: each passage, or None for one that it does not show to readers."""
+    since: datetime = field(default_factory=lambda: datetime.now(UTC))
     reads: int = 0
     """How often it was asked."""
+    unseen: set[str] = field(default_factory=set)
+    """What it does not show to readers, of all that it was asked for."""
 
     def strength(self) -> float:
         """How near the nearest hit is, from 0 to 1: by cosine, or by the share of the question's words it holds."""
@@ -102,8 +110,12 @@ class _Run:
 class Retriever:
     """Finds passages in one collection at a time."""
 
-    def __init__(self, settings: Settings, stores: Stores, collections: CollectionSource) -> None:
+    def __init__(
+        self, settings: Settings, stores: Stores, collections: CollectionSource, *, rewritten: bool = False
+    ) -> None:
+        """`rewritten`: passages of these collections keep their ids while their documents change (`ingest.moving`)."""
         self.stores = stores
+        self._rewritten = rewritten
         self._settings = settings
         self._collections = collections
         self._reranker: Reranker | None = None
@@ -131,13 +143,9 @@ class Retriever:
             return SearchResult(query.text, (), {"total": 0.0})
         started = time.perf_counter()
         run = await self._embed(query, collection)
-        await self._channels(run)
-        with run.timed("fuse"):
-            fused = self._fuse(run)
-        with run.timed("rerank"):
-            ranked = await self._rerank(run, fused)
-        with run.timed("live"):
-            kept, passages = await self._live(run, ranked, limit)
+        fused, kept, passages = await self._found(run, limit)
+        if self._rewritten and (run.unseen or await self._changing(query.scope, run.since)):
+            run, fused, kept, passages = await self._settled(run, kept, passages, limit)
         hits = _hits(run, kept, passages, self._settings.threshold)
         run.timings["total"] = 1000 * (time.perf_counter() - started)
         return SearchResult(
@@ -148,12 +156,45 @@ class Retriever:
             warnings=tuple(await self._diagnose(run, hits)),
         )
 
+    async def _changing(self, scope: Scope, since: datetime) -> bool:
+        """Whether anything was written to the collection since then."""
+        recent = [job for job in await self.stores.catalog.jobs.recent(scope.tenant) if job.scope == scope]
+        return any(not job.status.ended or job.completed_at is None or job.completed_at >= since for job in recent)
+
+    async def _settled(
+        self, run: _Run, kept: list[Fused], passages: dict[str, Passage], limit: int
+    ) -> tuple[_Run, list[Fused], list[Fused], dict[str, Passage]]:
+        """Search again until twice the same is found.
+
+        A document may have been replaced between the index and the catalog: then its old passages were found, which
+        nobody sees any more, and not all of the new. The index has all of what the catalog has shown before.
+        """
+        for _ in range(LOOKS):
+            seen = [(item.passage_id, passages[item.passage_id].version_id) for item in kept]
+            run = replace(run, passages={}, reads=0, unseen=set(), graph=GraphResult((), {}))
+            fused, kept, passages = await self._found(run, limit)
+            if seen == [(item.passage_id, passages[item.passage_id].version_id) for item in kept]:
+                break
+        return run, fused, kept, passages
+
+    async def _found(self, run: _Run, limit: int) -> tuple[list[Fused], list[Fused], dict[str, Passage]]:
+        """All candidates, those that are kept of them, and their passages."""
+        await self._channels(run)
+        with run.timed("fuse"):
+            fused = self._fuse(run)
+        with run.timed("rerank"):
+            ranked = await self._rerank(run, fused)
+        with run.timed("live"):
+            kept, passages = await self._live(run, ranked, limit)
+        return fused, kept, passages
+
     async def _embed(self, query: Query, collection: Collection) -> _Run:
         started = time.perf_counter()
         embedder = await self._collections.embedder_of(collection)
         vector = await embedder.embed_query(query.text)
         topic = Eq("topic_tag", query.topic_filter) if query.topic_filter is not None else None
-        run = _Run(query, collection, all_of(topic, query.where), vector)
+        where = all_of(topic, query.where)
+        run = _Run(query, collection, where, or_moving(where) if self._rewritten else where, vector)
         run.timings["embed"] = 1000 * (time.perf_counter() - started)
         return run
 
@@ -177,15 +218,20 @@ class Retriever:
             return []
         with run.timed("vector"):
             return await self.stores.vectors.search(
-                run.collection.index_name, run.query.scope.tenant, run.vector, self._settings.candidates, run.where
+                run.collection.index_name,
+                run.query.scope.tenant,
+                run.vector,
+                self._settings.candidates,
+                run.index_where,
             )
 
     async def _keyword(self, run: _Run) -> list[Scored]:
         if "keyword" not in self._settings.channels or not isinstance(self.stores.vectors, CanKeywordSearch):
             return []
         with run.timed("keyword"):
+            index, tenant = run.collection.index_name, run.query.scope.tenant
             return await self.stores.vectors.keyword_search(
-                run.collection.index_name, run.query.scope.tenant, run.query.text, self._settings.candidates, run.where
+                index, tenant, run.query.text, self._settings.candidates, run.index_where
             )
 
     async def _named(self, run: _Run) -> Named | None:
@@ -235,7 +281,7 @@ class Retriever:
             kept = [item for item in kept if item.passage_id in passages]
         paths = run.paths()
         steps = {step for item in kept for step in paths.get(item.passage_id, ()) if step in run.graph.base}
-        passages |= await self._visible(run, sorted(steps - passages.keys()), filtered=False)
+        passages |= await self._visible(run, sorted(steps - passages.keys()))
         return kept, passages
 
     async def _visible(self, run: _Run, ids: Sequence[str], *, filtered: bool = True) -> dict[str, Passage]:
@@ -244,6 +290,7 @@ class Retriever:
             live = await self.stores.catalog.passages.live(run.query.scope, asked)
             run.reads += 1
             run.passages |= {key: live.get(key) for key in asked}
+            run.unseen |= set(asked) - live.keys()
         found = {key: passage for key in ids if (passage := run.passages[key]) is not None}
         if run.where is None or not filtered:
             return found
@@ -363,13 +410,15 @@ def _hits(run: _Run, ranked: Sequence[Fused], live: Mapping[str, Passage], thres
                 graph_rank=item.graph_rank,
                 vector_score=cosine,
                 keyword_score=keyword.get(item.passage_id),
-                path=_readable(paths.get(item.passage_id, ()), live),
+                path=_readable(paths.get(item.passage_id, ()), live, run.graph.base),
                 above_threshold=score >= threshold,
             )
         )
     return hits
 
 
-def _readable(path: Sequence[str], live: Mapping[str, Passage]) -> tuple[str, ...]:
-    """The steps with passages named by their title."""
-    return tuple(live[step].title if step in live else step for step in path)
+def _readable(path: Sequence[str], shown: Mapping[str, Passage], known: Mapping[str, float]) -> tuple[str, ...]:
+    """The steps with passages named by their title; nothing where a step leads through one that must not be shown."""
+    if any(step in known and step not in shown for step in path):
+        return ()
+    return tuple(shown[step].title if step in shown else step for step in path)

@@ -16,7 +16,7 @@ from kedge.server import errors
 from kedge.server.deps import own_origin
 from kedge.server.edge import Edge
 from kedge.server.models import ErrorBody
-from kedge.server.routes import chat, collections, documents, feedback, health, ingest, query
+from kedge.server.routes import chat, collections, courses, documents, feedback, health, ingest, query
 from kedge.telemetry import CHECK_PROBLEMS, CHECKS, Metrics
 
 DESCRIPTION = """
@@ -29,6 +29,7 @@ JSON comes out in `snake_case`; requests may use `snake_case` or `camelCase`. Ev
 TAGS = [
     {"name": "query", "description": "Ask questions, whole or streamed, and rate the answers."},
     {"name": "ingest", "description": "Take documents in and follow the job."},
+    {"name": "courses", "description": "Courses: lessons, their chains and their prerequisites."},
     {"name": "documents", "description": "What has been taken in."},
     {"name": "collections", "description": "Named sets of documents."},
     {"name": "chat", "description": "Kedge as a model for chat clients."},
@@ -56,7 +57,7 @@ def create_app(settings: Settings, engine: Engine | None = None) -> FastAPI:
     app.state.metrics = metrics
     app.add_middleware(Edge, settings=settings, metrics=metrics)
     errors.install(app)
-    for module in (query, ingest, feedback, documents, collections, chat, health):
+    for module in (query, ingest, courses, feedback, documents, collections, chat, health):
         app.include_router(module.router)
     return app
 

@@ -132,6 +132,7 @@ class JobOut(BaseModel):
     kind: str
     mode: IngestMode
     status: JobStatus
+    state: Literal["queued", "running", "completed", "failed"] = Field(description="The status without its steps.")
     current_step: str | None
     progress: int = Field(description="0–100.")
     total_passages: int | None
@@ -149,6 +150,7 @@ class JobOut(BaseModel):
     created_at: str | None
     started_at: str | None
     completed_at: str | None
+    duration_seconds: float | None
 
 
 class FeedbackOut(BaseModel):

@@ -17,6 +17,8 @@ from kedge.errors import FilterError
 from kedge.types import Json
 
 Scalar: TypeAlias = str | int | float | bool | None
+MOVING = "kedge_moving"
+"""Payload field that is true while the index holds another payload of a passage than its live one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,11 @@ def all_of(*filters: Filter | None) -> Filter | None:
     if not parts:
         return None
     return parts[0] if len(parts) == 1 else And(parts)
+
+
+def or_moving(where: Filter | None) -> Filter | None:
+    """What to ask an index whose passages keep their ids while their payload changes: the catalog decides on those."""
+    return None if where is None else Or((where, Eq(MOVING, True)))
 
 
 def fields(where: Filter) -> set[str]:

@@ -17,6 +17,7 @@ _HEAD = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _MAX_ALIASES = 20
+_AsWritten = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +41,17 @@ class FrontMatter:
         return None
 
 
-def read_front_matter(text: str) -> FrontMatter:
-    """Split off the front matter; a body that is no mapping (say, a thematic break) is left in the text."""
+def read_front_matter(text: str, *, as_written: bool = False) -> FrontMatter:
+    """Split off the front matter; a body that is no mapping (say, a thematic break) is left in the text.
+
+    `as_written`: numbers, dates and booleans stay the text they are, because `2.10` and `08` are names of lessons and
+    YAML would make 2.1 and text of them.
+    """
     match = _HEAD.match(text)
     if not match:
         return FrontMatter()
     try:
-        values = _load(match["mark"], match["body"])
+        values = _load(match["mark"], match["body"], as_written=as_written)
     except (yaml.YAMLError, tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
         return FrontMatter(end=match.end(), warning=f"The front matter cannot be read: {_first_line(error)}")
     if values is None and not match["body"].strip():
@@ -56,11 +61,13 @@ def read_front_matter(text: str) -> FrontMatter:
     return FrontMatter(end=match.end(), values={str(key): as_json(value) for key, value in values.items()})
 
 
-def _load(mark: str, body: str) -> object:
+def _load(mark: str, body: str, *, as_written: bool) -> object:
     if mark == "+++":
-        return tomllib.loads(body)
+        return tomllib.loads(body, parse_float=str if as_written else float)
     if len(re.findall(r"(?:^|\s)\*\w", body)) > _MAX_ALIASES:
         raise ValueError("it has too many YAML aliases")
+    if as_written:
+        return yaml.load(body, _AsWritten)  # noqa: S506 (makes nothing but text, lists and mappings)
     return yaml.safe_load(body)
 
 

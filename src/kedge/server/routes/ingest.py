@@ -12,12 +12,14 @@ from starlette.datastructures import FormData
 
 from kedge import telemetry
 from kedge.config import Settings
+from kedge.engine import Engine
 from kedge.errors import UsageError
 from kedge.server.deps import EngineDep, MetricsDep, SettingsDep, TenantDep, local_paths_allowed
 from kedge.server.errors import from_faults
 from kedge.server.models import AcceptedOut, IngestBody, JobOut, is_url
 from kedge.server.uploads import read_form, spool_files, text_fields
 from kedge.shapes import job_json
+from kedge.telemetry import Metrics
 from kedge.types import IngestRequest, Job, Scope
 
 router = APIRouter(prefix="/api/ingest", tags=["ingest"])
@@ -70,12 +72,19 @@ async def ingest(
     request: HttpRequest, engine: EngineDep, settings: SettingsDep, tenant: TenantDep, metrics: MetricsDep
 ) -> dict[str, Any]:
     """Queue documents: addresses as JSON, or files as multipart/form-data. The job shows how it goes."""
+    return await take_in(request, engine, settings, tenant, metrics)
+
+
+async def take_in(
+    request: HttpRequest, engine: Engine, settings: Settings, tenant: str, metrics: Metrics, **fixed: str
+) -> dict[str, Any]:
+    """Queue what the request names; `fixed` fields are those that the address decides."""
     if request.headers.get("content-type", "").startswith("multipart/form-data"):
         async with read_form(request) as form:
-            body = _form_body(form)
+            body = _form_body(form).model_copy(update=fixed)
             wanted = _request(body, settings, tenant, sources=(), uploads=await spool_files(form, engine))
     else:
-        body = _read_body(await _json(request))
+        body = _read_body(await _json(request)).model_copy(update=fixed)
         wanted = _request(body, settings, tenant, sources=_sources(body, request, settings), uploads=())
     job = await engine.submit(wanted)
     metrics.add(telemetry.SUBMITTED)

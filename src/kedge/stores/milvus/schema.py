@@ -159,7 +159,7 @@ def unit(vector: Vector) -> Vector:
 
 
 def _columns(payload_indexes: Mapping[str, str], text: str) -> list[str]:
-    named = [name for name, kind in payload_indexes.items() if kind == "keyword"]
+    named = [name for name, kind in payload_indexes.items() if kind in ("keyword", "tenant")]
     return [name for name in named if _NAME.fullmatch(name) and name not in _OWN and name != text]
 
 

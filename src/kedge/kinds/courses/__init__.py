@@ -1,0 +1,1 @@
+"""Courses: folders of lessons that know their place (requirements C)."""

@@ -1,0 +1,99 @@
+"""Searching a course: the filters of C-07, and what a filter means to a course."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from kedge.errors import FilterError, QueryError
+from kedge.kinds.courses.fields import LAYERS, LEVELS, TIERS
+from kedge.kinds.courses.place import MAX_CHAPTER, MAX_LESSON, module_name
+from kedge.stores.filters import And, Eq, Filter, In, Not, Or, Range, all_of
+from kedge.types import MAX_TOP_K, Query, Scope
+
+MIN_CHARS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Who reads: what they have and know, and which part of the course they look at. All conditions hold together."""
+
+    hardware_tier: int = 1
+    """Highest tier of the hardware that the reader has; lessons that need more are never shown."""
+    module: str | None = None
+    chapter_min: int | None = None
+    chapter_max: int | None = None
+    lesson: int | None = None
+    proficiency_levels: tuple[str, ...] = ()
+    """Any of these; none: all."""
+    layer: str | None = None
+    parent_doc_id: str | None = None
+
+    def where(self, book_id: str) -> Filter:
+        """The conditions as a filter. FilterError for a value that cannot be."""
+        _within("hardware_tier", self.hardware_tier, TIERS[0], TIERS[-1])
+        _within("chapter_min", self.chapter_min, 0, MAX_CHAPTER)
+        _within("chapter_max", self.chapter_max, 0, MAX_CHAPTER)
+        _within("lesson", self.lesson, 0, MAX_LESSON)
+        levels = tuple(level.upper() for level in self.proficiency_levels)
+        for level in levels:
+            _among("proficiency_levels", level, LEVELS)
+        layer = self.layer.upper() if self.layer is not None else None
+        if layer is not None:
+            _among("layer", layer, LAYERS)
+        ranged = self.chapter_min is not None or self.chapter_max is not None
+        found = all_of(
+            Eq("book_id", book_id),
+            Range("hardware_tier", lte=self.hardware_tier),
+            Eq("module", module_name(self.module)) if self.module is not None else None,
+            Range("chapter", gte=self.chapter_min, lte=self.chapter_max) if ranged else None,
+            Eq("lesson", self.lesson) if self.lesson is not None else None,
+            In("proficiency_level", levels) if levels else None,
+            Eq("layer", layer) if layer is not None else None,
+            Eq("parent_doc_id", self.parent_doc_id) if self.parent_doc_id is not None else None,
+        )
+        return found if found is not None else And(())
+
+
+def course_query(scope: Scope, text: str, reader: Reader, limit: int = 5, *, include_graph: bool = True) -> Query:
+    """A search in a course. QueryError for a text or limit that cannot be (C-11)."""
+    if len(text.strip()) < MIN_CHARS:
+        raise QueryError(f"The text must have at least {MIN_CHARS} characters.", hint="Type a few words.")
+    if limit not in range(1, MAX_TOP_K + 1):
+        raise QueryError(f"limit must be between 1 and {MAX_TOP_K}", details={"limit": limit})
+    return Query(text=text, scope=scope, top_k=limit, include_graph=include_graph, where=reader.where(scope.collection))
+
+
+def in_course_terms(where: Filter | None) -> Filter | None:
+    """The filter with values as courses write them: `module=01` is module 1, `a2` is A2."""
+    match where:
+        case Eq(name, value) if value is not None:
+            return replace(where, value=_written(name, value))
+        case In(name, values):
+            return replace(where, values=tuple(_written(name, value) for value in values))
+        case And(parts):
+            return And(tuple(part for item in parts if (part := in_course_terms(item)) is not None))
+        case Or(parts):
+            return Or(tuple(part for item in parts if (part := in_course_terms(item)) is not None))
+        case Not(part):
+            inner = in_course_terms(part)
+            return where if inner is None else Not(inner)
+        case _:
+            return where
+
+
+def _written(name: str, value: str | int | float | bool) -> str | int | float | bool:
+    if name == "module" and not isinstance(value, bool):
+        return module_name(str(int(value)) if isinstance(value, float) and value.is_integer() else str(value))
+    if name in ("proficiency_level", "layer") and isinstance(value, str):
+        return value.upper()
+    return value
+
+
+def _within(name: str, value: int | None, least: int, most: int) -> None:
+    if value is not None and not least <= value <= most:
+        raise FilterError(f"{name} must be between {least} and {most}, not {value}.", details={name: value})
+
+
+def _among(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise FilterError(f"{name} must be of {', '.join(allowed)}, not {value!r}.", details={name: value})

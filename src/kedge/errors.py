@@ -6,6 +6,7 @@ KedgeError
 │   ├── FilterError 400        invalid_filter       a filter that cannot be read
 │   └── ConfigError 400        invalid_config       settings that cannot work; names every fault at once
 ├── NotFoundError 404          not_found            no such document, job, collection, query
+│   └── ExpiredError 410       expired              a table session whose time is over
 ├── SourceFault 422            bad_source           a source that cannot be read, by kind of fault:
 │   ├── EmptySourceError       empty_source
 │   ├── BinarySourceError      not_text
@@ -15,7 +16,8 @@ KedgeError
 │   ├── UnreadableError        unreadable           permission, vanished file, broken PDF
 │   ├── UnsupportedFormatError unsupported_format
 │   ├── SourceTooLargeError    too_large
-│   └── ForbiddenAddressError  forbidden_address    a URL that leads to a private address
+│   ├── ForbiddenAddressError  forbidden_address    a URL that leads to a private address
+│   └── UnfittingError         unfitting            a file whose columns do not go with its table's
 ├── ConflictError 409          conflict
 │   ├── HomeBusyError          home_busy            another process uses this home
 │   ├── DimensionMismatchError dimension_mismatch
@@ -86,6 +88,13 @@ class NotFoundError(KedgeError):
     status = 404
 
 
+class ExpiredError(NotFoundError):
+    """It was there, and its time is over."""
+
+    code = "expired"
+    status = 410
+
+
 class SourceFault(KedgeError):
     """A source cannot be taken in. The job goes on with the others and reports this one."""
 
@@ -145,6 +154,12 @@ class ForbiddenAddressError(SourceFault):
     """A URL that is not public http(s)."""
 
     code = "forbidden_address"
+
+
+class UnfittingError(SourceFault):
+    """A file of a table that goes with the others neither by its columns nor by a key."""
+
+    code = "unfitting"
 
 
 class ConflictError(KedgeError):

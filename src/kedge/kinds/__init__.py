@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from kedge.errors import UsageError
-from kedge.ingest.kind import Kind
+from kedge.ingest.kind import AnyKind
 
 
-def kind_named(name: str) -> Kind:
+def kind_named(name: str) -> AnyKind:
     """The kind, or an error that lists those there are."""
     from kedge.kinds.documents import DocumentsKind
+    from kedge.kinds.tables import TableKind
 
-    kinds: dict[str, Kind] = {kind.name: kind for kind in (DocumentsKind(),)}
+    known: tuple[AnyKind, ...] = (DocumentsKind(), TableKind())
+    kinds = {kind.name: kind for kind in known}
     if name not in kinds:
         raise UsageError(f"There is no kind {name!r}.", hint=f"Known: {', '.join(kinds)}.")
     return kinds[name]

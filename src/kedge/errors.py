@@ -4,6 +4,7 @@ KedgeError
 ├── UsageError 400             invalid_request      the caller asked for something that cannot be
 │   ├── QueryError 400         invalid_query        empty or too long a question, top_k out of range
 │   ├── FilterError 400        invalid_filter       a filter that cannot be read
+│   ├── PlanError 400          invalid_plan         a plan over a table that does not fit its columns
 │   └── ConfigError 400        invalid_config       settings that cannot work; names every fault at once
 ├── NotFoundError 404          not_found            no such document, job, collection, query
 │   └── ExpiredError 410       expired              a table session whose time is over
@@ -73,6 +74,12 @@ class FilterError(UsageError):
     """A filter that cannot be read or names an impossible value."""
 
     code = "invalid_filter"
+
+
+class PlanError(UsageError):
+    """A plan over a table names columns, values or parts that cannot be."""
+
+    code = "invalid_plan"
 
 
 class ConfigError(UsageError):

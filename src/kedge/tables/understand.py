@@ -1,0 +1,109 @@
+"""A question in natural language becomes a plan over a table, without any language model, or honestly none.
+
+Every word of the question must be accounted for by the plan: what is left over lowers `sure`, so that a question that is
+no computation ("snacks for a party") gives no plan or an unsure one, and the caller falls back to retrieval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kedge.errors import PlanError
+from kedge.tables.assemble import Assembly
+from kedge.tables.mentions import MOST_TOKENS, Mention, Reading
+from kedge.tables.plan import Plan
+from kedge.tables.plan_json import check_plan
+from kedge.tables.vocabulary import Vocabulary
+
+SURE = 0.6
+"""From here on a plan is worth running."""
+_READINGS = 3
+_LEFT_OVER = {"word": 0.5, "value": 0.3, "period": 0.3, "number": 0.4, "measure": 0.7, "column": 0.85, "cue": 0.55}
+"""What each kind of mention that the plan does not use leaves of `sure`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What was understood of a question."""
+
+    question: str
+    plan: Plan | None
+    sure: float
+    """How sure the plan is the one asked for, 0 to 1; below SURE use retrieval."""
+    why: str
+    """In words: what was taken for what, or why there is no plan."""
+    ambiguities: Sequence[str] = ()
+    """What could also have been meant."""
+    unmatched: Sequence[str] = ()
+    """Words of the question that the plan does not use."""
+    alternatives: Sequence[Plan] = ()
+    """Other readings; where one gives another answer, `settle` says so."""
+
+
+def understand(question: str, vocabulary: Vocabulary) -> Understood:
+    """Read a question over a table. Never raises for any text."""
+    first = _read(question, vocabulary, 0)
+    if first.plan is None:
+        return first
+    others: list[Plan] = list(first.alternatives)
+    for choice in range(1, _READINGS):
+        other = _read(question, vocabulary, choice).plan
+        if other is not None and other != first.plan and other not in others:
+            others.append(other)
+    return Understood(
+        first.question, first.plan, first.sure, first.why, first.ambiguities, first.unmatched, tuple(others)
+    )
+
+
+def _read(question: str, vocabulary: Vocabulary, choice: int) -> Understood:
+    reading = Reading(question, vocabulary)
+    assembly = Assembly(reading, choice)
+    plan = assembly.plan()
+    left = [mention for mention in reading.content if not mention.role]
+    unmatched = tuple(mention.text for mention in left if _kind(mention))
+    if plan is None:
+        return Understood(question, None, 0.0, assembly.refusal, tuple(assembly.ambiguous), unmatched)
+    try:
+        check_plan(plan, vocabulary.table)
+    except PlanError as error:
+        return Understood(question, None, 0.0, error.message, tuple(assembly.ambiguous), unmatched)
+    sure = assembly.score
+    for mention in left:
+        sure *= _LEFT_OVER.get(_kind(mention), 1.0)
+    if len(reading.tokens) >= MOST_TOKENS:
+        sure *= 0.5
+    notes = list(assembly.notes)
+    if unmatched:
+        notes.append("not used: " + ", ".join(unmatched))
+    return Understood(
+        question,
+        plan,
+        round(max(0.0, min(1.0, sure)), 3),
+        "; ".join(dict.fromkeys(notes)),
+        tuple(assembly.ambiguous),
+        unmatched,
+        tuple(assembly.alternatives),
+    )
+
+
+def _kind(mention: Mention) -> str:
+    """What an unused mention is, empty when it does not matter."""
+    column = mention.column()
+    kinds = (
+        (mention.unknown, "word"),
+        (bool(mention.values), "value"),
+        (mention.period is not None, "period"),
+        (mention.amount is not None, "number"),
+        (column is not None and column.type.measured, "measure"),
+        (column is not None, "column"),
+        (mention.has("concept.") and not mention.has("concept.sold"), "measure"),
+        (
+            mention.has(
+                "func.", "super.", "logic.share", "logic.not", "logic.empty", "logic.difference", "logic.growth"
+            ),
+            "cue",
+        ),
+        (mention.has("time.", "logic.open", "logic.undone", "logic.compare", "compared.more", "compared.less"), "cue"),
+    )
+    return next((name for holds, name in kinds if holds), "")

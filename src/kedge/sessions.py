@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kedge.config import Settings
@@ -16,7 +16,7 @@ from kedge.queues.base import Locks
 from kedge.stores.catalog.base import Catalog
 from kedge.tables.sessions import Sessions
 from kedge.tables.state import SessionState
-from kedge.types import Job, Json, Scope
+from kedge.types import Collection, Job, Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,11 @@ class TableSessions:
             await self._keeper.ensure(scope, kind_named(NAME))
             state = self._sessions.make(scope, use_rag=use_rag, persist=persist, expires_after=expires_after)
         return Session(state)
+
+    def counted(self, collection: Collection) -> Collection:
+        """A table's collection with its files and rows in the place of documents and passages."""
+        state = self._sessions.folders.read(collection.scope) if collection.kind == NAME else None
+        return collection if state is None else replace(collection, documents=len(state.parts), passages=state.rows)
 
     async def get(self, scope: Scope) -> Session:
         """One session. NotFoundError."""

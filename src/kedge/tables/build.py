@@ -13,9 +13,9 @@ import duckdb
 
 from kedge.errors import SourceFault, UnfittingError
 from kedge.tables.clean import KEPT_CHARS, OnBytes
-from kedge.tables.telling import Staged, described, one, tell
 from kedge.tables.files import TableFile, stage
 from kedge.tables.schema import ROW, ColumnType, Table
+from kedge.tables.telling import Staged, described, one, tell
 from kedge.types import Metadata
 
 RELATION = "rows"

@@ -225,8 +225,8 @@ class Feed:
         if not any(part.url in hashes for part in parts):
             return None, []
         table, placed = await asyncio.to_thread(compose, connection, parts, _title(parts[0]), self._not_fitting)
-        for part, fault in self._refused:
-            await self._tracker.report(SourceError(part.url, fault.code, fault.message, fault.hint))
+        for part, error in self._refused:
+            await self._tracker.report(SourceError(part.url, error.code, error.message, error.hint))
         return table, placed
 
     def _not_fitting(self, part: Part, fault: SourceFault) -> None:

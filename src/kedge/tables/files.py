@@ -18,8 +18,8 @@ from kedge.ingest.fetch import fetch
 from kedge.ingest.source import source_error, too_large, unreadable
 from kedge.ingest.sources import upload_url
 from kedge.tables.clean import KEPT_CHARS, BadRow, OnBytes, clean
-from kedge.tables.telling import one
 from kedge.tables.dialect import column_names, detect
+from kedge.tables.telling import one
 from kedge.types import IngestRequest, Metadata, SourceError
 
 DELIMITED = (".csv", ".tsv", ".tab", ".psv", ".txt")

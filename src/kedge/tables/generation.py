@@ -17,6 +17,7 @@ from kedge.tables.build import SOURCE, Part, bounds
 from kedge.tables.index import TableIndex
 from kedge.tables.schema import ROW, Table
 from kedge.tables.state import DATABASE, INDEX, SessionState
+from kedge.tables.vocabulary import Vocabulary, read_vocabulary
 
 _LOCKED = (
     "SET python_enable_replacements = false",
@@ -36,6 +37,7 @@ class Generation:
     users: int = 0
     retired: bool = False
     _index: TableIndex | None = None
+    _vocabulary: Vocabulary | None = None
     _loading: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
@@ -67,6 +69,13 @@ class Generation:
                         hint="Feed the session again to build it anew.",
                     ) from error
             return self._index
+
+    def vocabulary(self) -> Vocabulary:
+        """What questions may name, read at first use."""
+        with self._loading:
+            if self._vocabulary is None:
+                self._vocabulary = read_vocabulary(self.connection, self.table)
+            return self._vocabulary
 
     def part(self, source: int) -> Part:
         """The file that rows with this source number come from."""

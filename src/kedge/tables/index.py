@@ -123,7 +123,7 @@ class TableIndex:
         `allowed`: numbers of the rows that pass a filter; the others are not looked at.
         """
         permitted = None if allowed is None else np.isin(self.row_numbers, allowed, assume_unique=True)
-        chosen = None if permitted is None else np.unique(self.row_combination[permitted])
+        chosen = None if permitted is None else np.unique(self.row_combination[permitted]).astype(np.int64)
         nearness, shares = self._combination_scores(asked, chosen)
         scores = 1 - (1 - nearness) * (1 - KEYWORD * shares)
         best = _best(scores, k, threshold)

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kedge.models.base import Embedder
-from kedge.tables.telling import one
 from kedge.tables.index import Floats, Ints, TableIndex
 from kedge.tables.schema import ROW, Column, Table
+from kedge.tables.telling import one
 from kedge.text.analyze import terms
 
 WORDS = 6000
@@ -26,6 +26,7 @@ CALIBRATED = 200
 NEAREST = 10
 CHUNK = 20_000
 DEFAULT_SCALE = (0.15, 0.85)
+_SAMPLE = f"SELECT id, value FROM texts WHERE NOT whole ORDER BY hash(value) LIMIT {CALIBRATED}"  # noqa: S608
 _SPLIT = re.compile(r"[_/:|\\]+")
 _CJK = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]"
 
@@ -78,9 +79,7 @@ def gather(connection: duckdb.DuckDBPyConnection, table: Table, most_whole: int)
         whole=whole,
         composed_ids=np.asarray(composed, dtype=np.int32),
         vocabulary=_vocabulary(connection),
-        sample=_pairs(
-            connection, f"SELECT id, value FROM texts WHERE NOT whole ORDER BY hash(value) LIMIT {CALIBRATED}"
-        ),  # noqa: S608
+        sample=_pairs(connection, _SAMPLE),
         word_count=int(one(connection, "SELECT count(*) FROM words")[0]),
         starts=starts,
         words=words,
@@ -256,7 +255,8 @@ def _vocabulary(connection: duckdb.DuckDBPyConnection) -> list[tuple[int, str]]:
     return _pairs(
         connection,
         "SELECT words.id, words.word FROM held JOIN texts ON held.text = texts.id JOIN words USING (word) "  # noqa: S608
-        "WHERE NOT texts.whole AND length(words.word) > 1 AND words.stem <> '' AND regexp_matches(words.word, '\\p{L}') "
+        "WHERE NOT texts.whole AND length(words.word) > 1 AND words.stem <> '' "
+        "AND regexp_matches(words.word, '\\p{L}') "
         f"GROUP BY ALL ORDER BY count(*) DESC, words.word LIMIT {WORDS}",
     )
 

@@ -7,6 +7,7 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import duckdb
@@ -80,10 +81,13 @@ async def retrieve(
     index = await asyncio.to_thread(_index, generation, embedder)
     cursor = generation.cursor()
     try:
-        words, stems, terms = await asyncio.to_thread(_terms, cursor, question, index.texts)
+        words, terms = await asyncio.to_thread(_terms, cursor, question, index.texts)
         asked = await _asked(index, embedder, question, words, terms)
         timings["embed"] = 1000 * (time.perf_counter() - started)
-        return await asyncio.to_thread(_search, generation, cursor, index, asked, k, threshold, where, timings, started)
+        search = partial(_search, generation, cursor, index, asked)
+        rows = await asyncio.to_thread(search, k=k, threshold=threshold, where=where, timings=timings)
+        timings["total"] = 1000 * (time.perf_counter() - started)
+        return Retrieved(rows, k, threshold, timings)
     except duckdb.Error as error:
         raise StoreError(f"The rows could not be searched: {error}", hint="Feed the session again.") from error
     finally:
@@ -108,7 +112,7 @@ def _index(generation: Generation, embedder: Embedder | None) -> TableIndex:
 
 def _terms(
     cursor: duckdb.DuckDBPyConnection, question: str, texts: int
-) -> tuple[list[str], list[str], list[tuple[NDArray[np.int32], float]]]:
+) -> tuple[list[str], list[tuple[NDArray[np.int32], float]]]:
     """The words of the question that mean something, and the words of the table that match them."""
     split = cursor.execute(f"SELECT {split_sql('?')}", [question]).fetchall()[0][0]
     stemmed = {word: stem(word) for word in dict.fromkeys(split)}
@@ -118,7 +122,7 @@ def _terms(
     rows = cursor.execute("SELECT stem, id, texts FROM words WHERE stem IN (SELECT unnest(?))", [stems]).fetchall()
     for found, word, holding in rows:
         known[found].append((word, holding))
-    return words, stems, matches(known, stems, texts)
+    return words, matches(known, stems, texts)
 
 
 async def _asked(
@@ -147,12 +151,12 @@ def _search(
     cursor: duckdb.DuckDBPyConnection,
     index: TableIndex,
     asked: Asked,
+    *,
     k: int,
     threshold: float,
     where: Filter | None,
     timings: dict[str, float],
-    started: float,
-) -> Retrieved:
+) -> tuple[FoundRow, ...]:
     begun = time.perf_counter()
     allowed = None if where is None else generation.matching(cursor, *condition(where, generation.table))
     timings["filter"] = 1000 * (time.perf_counter() - begun)
@@ -171,5 +175,4 @@ def _search(
         )
     )
     timings["rows"] = 1000 * (time.perf_counter() - begun)
-    timings["total"] = 1000 * (time.perf_counter() - started)
-    return Retrieved(rows, k, threshold, timings)
+    return rows

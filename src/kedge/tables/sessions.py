@@ -22,7 +22,9 @@ FOLDER = "tables"
 class Sessions:
     """All sessions under one home. Used by the tasks of one event loop; files are read in threads."""
 
-    def __init__(self, home: Path, expires_after: float = 0.0) -> None:
+    def __init__(self, home: Path, expires_after: float = 0.0, *, alone: bool = True) -> None:
+        """`alone`: no other process uses the home, so that what is not to last may be cleared."""
+        self._alone = alone
         self.folders = Folders(home / FOLDER)
         self._expires_after = expires_after
         self._open: dict[Scope, Generation] = {}
@@ -33,7 +35,7 @@ class Sessions:
     async def start(self) -> None:
         """Clear what a former process left: sessions that were not to last, and those whose time is over."""
         for state in await asyncio.to_thread(lambda: list(self.folders.all())):
-            if not state.persist:
+            if not state.persist and self._alone:
                 await asyncio.to_thread(self.folders.drop, state.scope)
             elif state.expired and state.status != "expired":
                 await self.expire(state)
@@ -44,7 +46,7 @@ class Sessions:
             await asyncio.to_thread(generation.close)
         self._open.clear()
         for state in await asyncio.to_thread(lambda: list(self.folders.all())):
-            if not state.persist:
+            if not state.persist and self._alone:
                 await asyncio.to_thread(self.folders.drop, state.scope)
 
     def make(

@@ -37,6 +37,12 @@ def _joined(where: And | Or, parts: tuple[Filter, ...], table: Table) -> tuple[s
 def _place(name: str, table: Table) -> tuple[str, Column | None]:
     if name == ROW:
         return ROW, None
+    column = column_named(name, table)
+    return column.field, column
+
+
+def column_named(name: str, table: Table) -> Column:
+    """The column with this name, upper and lower case alike. FilterError."""
     wanted = name.casefold()
     exact = [column for column in table.columns if column.name == name]
     close = exact or [column for column in table.columns if column.name.casefold() == wanted]
@@ -45,7 +51,7 @@ def _place(name: str, table: Table) -> tuple[str, Column | None]:
             f"The table has no column {name!r}.",
             hint=f"Columns: {', '.join(column.name for column in table.columns)}.",
         )
-    return close[0].field, close[0]
+    return close[0]
 
 
 def _equal(name: str, values: list[Any], table: Table) -> tuple[str, list[Any]]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import re
 import time
 import tomllib
 from collections import Counter
@@ -28,22 +29,21 @@ from kedge.tables.schema import ROW, Column, ColumnType, Table
 from kedge.tables.vocabulary import Vocabulary, read_vocabulary
 
 QUESTIONS = Path(__file__).parent / "table_questions_data"
+CSV = "read_csv('{folder}/{name}.csv', header=true, delim=',', nullstr=['NULL', ''], ignore_errors=true)"
 JOINS = {
-    "completejourney": (
-        "SELECT t.*, p.* EXCLUDE (product_id) FROM read_csv('{0}/transactions_150k.csv') t "
-        "LEFT JOIN read_csv('{0}/products.csv') p USING (product_id)"
-    ),
-    "northwind": (
-        "SELECT o.orderID, o.customerID, c.companyName, c.contactTitle, c.city, c.country, o.orderDate, o.requiredDate, "
-        "o.shippedDate, o.freight, o.shipCity, o.shipCountry, s.companyName AS shipper, e.lastName AS employee, "
-        "d.productID, p.productName, g.categoryName, d.unitPrice, d.quantity, d.discount "
-        "FROM read_csv('{0}/orders.csv', nullstr='NULL') o JOIN read_csv('{0}/order-details.csv') d USING (orderID) "
-        "JOIN read_csv('{0}/products.csv') p USING (productID) JOIN read_csv('{0}/categories.csv') g USING (categoryID) "
-        "JOIN read_csv('{0}/customers.csv', nullstr='NULL') c USING (customerID) "
-        "JOIN read_csv('{0}/shippers.csv') s ON s.shipperID = o.shipVia "
-        "JOIN read_csv('{0}/employees.csv') e USING (employeeID)"
-    ),
+    "completejourney": "SELECT t.*, p.* EXCLUDE (product_id) FROM [transactions_150k] t LEFT JOIN [products] p USING (product_id)",
+    "northwind": """SELECT o.orderID, o.customerID, c.companyName, c.contactTitle, c.city, c.country, o.orderDate,
+        o.requiredDate, o.shippedDate, o.freight, o.shipCity, o.shipCountry, s.companyName AS shipper,
+        e.lastName AS employee, d.productID, p.productName, g.categoryName, d.unitPrice, d.quantity, d.discount
+        FROM [orders] o JOIN [order-details] d USING (orderID) JOIN [products] p USING (productID)
+        JOIN [categories] g USING (categoryID) JOIN [customers] c USING (customerID)
+        JOIN [shippers] s ON s.shipperID = o.shipVia JOIN [employees] e ON e.employeeID = o.employeeID""",
 }
+"""What is asked about; [name] is a file of the folder. Rows of the files that are no valid CSV are left out."""
+
+
+def joined(folder: Path) -> str:
+    return re.sub(r"\[([\w-]+)\]", lambda match: CSV.format(folder=folder, name=match[1]), JOINS[folder.name])
 
 
 @dataclass
@@ -168,7 +168,7 @@ def judged(question: dict[str, Any], connection: duckdb.DuckDBPyConnection, voca
 
 def measure(folder: Path) -> tuple[dict[str, Any], list[Outcome]]:
     connection = duckdb.connect()
-    connection.execute(f"CREATE TABLE t AS {JOINS[folder.name].format(folder)}")
+    connection.execute(f"CREATE TABLE t AS {joined(folder)}")
     table = profiled(connection, folder.name)
     started = time.perf_counter()
     vocabulary = read_vocabulary(connection, table)

@@ -426,13 +426,26 @@ class Assembly:
                 self.notes.append("averaged over rows, one figure for each group")
         for mention in self._content:
             column = mention.column()
-            if column and column.type is ColumnType.ID and not mention.role and not counting:
+            if (
+                column
+                and column.type is ColumnType.ID
+                and not mention.role
+                and not counting
+                and self._compound(mention)
+            ):
                 mention.role = "measure"
                 return replace(measure, func=func, per=column.field, inner=inner)
         if counting and self._groups and self._groups[-1][1].column:
             _, thing = self._groups.pop()
             return replace(measure, func=func, per=thing.column.field if thing.column else None, inner=inner)
         return measure if counting else replace(measure, func=func)
+
+    def _compound(self, mention: Mention) -> bool:
+        """Whether a thing and a measure make one noun: basket value."""
+        return any(
+            other.role == "measure" and mention.end == other.start and (other.columns or other.concept())
+            for other in self._content
+        )
 
     def _adds(self, measure: Measure) -> bool:
         return measure.other is not None or self._columns.adds(measure.column or "")

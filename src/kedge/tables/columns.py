@@ -90,7 +90,8 @@ class Columns:
         translated = [tag.partition(".")[2] for tag in lexicon.tags(*folded) if tag.startswith("nouns.")]
         forms += [tuple(singular(word) for word in noun.split("_")) for noun in translated]
         best = [max((_score(known, form) for form in forms), default=0.0) for known in self._known]
-        if max(best, default=0.0) < 0.6 and end - start == 1:
+        measures = [tag.partition(".")[2] for tag in lexicon.tags(*folded) if tag.startswith("concept.")]
+        if max(best, default=0.0) < 0.6 and end - start == 1 and not any(map(self.of_concept, measures)):
             other = [(word,) for form in forms for word in sorted(self._synonyms.get(form[0], ()))]
             best = [max((0.95 * _score(known, form) for form in other), default=0.0) for known in self._known]
         return self._chosen(start, end, best)
@@ -151,7 +152,7 @@ def _score(known: _Known, asked: tuple[str, ...]) -> float:
     if len(asked) < len(known.core) and known.core[-len(asked) :] == asked:
         return 0.82
     if known.column.type.measured and len(asked) < len(known.words) and known.words[: len(asked)] == asked:
-        return 0.8 if set(known.words[len(asked) :]) <= _PLAIN else 0.62
+        return 0.8 if set(known.words[len(asked) :]) <= _PLAIN else 0.0
     return 0.0
 
 

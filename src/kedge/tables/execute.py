@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 
 import duckdb
 
@@ -70,8 +71,25 @@ def execute(
         numbers = [int(str(row[0])) for row in found]
         found = [row[1:] for row in found]
     if plan.task is Task.COMPARE:
-        found = [(side.label, *row[1:]) for side, row in zip(plan.sides, found, strict=True)]
+        found = _against([(side.label, *row[1:]) for side, row in zip(plan.sides, found, strict=True)])
     return PlanResult(headings(plan, table), found, int(count), numbers, int(ignored), truncated)
+
+
+def _against(rows: list[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
+    """Each side with its difference from the first, also in percent."""
+    first = _number(rows[0][1])
+    out = []
+    for place, row in enumerate(rows):
+        value = _number(row[1])
+        known = place > 0 and first is not None and value is not None
+        difference = value - first if known and first is not None and value is not None else None
+        percent = 100 * difference / abs(first) if difference is not None and first else None
+        out.append((*row, difference, percent))
+    return out
+
+
+def _number(cell: Cell) -> float | None:
+    return float(cell) if isinstance(cell, int | float | Decimal) and not isinstance(cell, bool) else None
 
 
 def _fetch(cursor: duckdb.DuckDBPyConnection, statement: Statement) -> list[tuple[Cell, ...]]:

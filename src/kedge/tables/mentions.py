@@ -15,6 +15,7 @@ from kedge.tables.vocabulary import Vocabulary
 from kedge.tables.words import Token, tokens, words
 
 MOST_TOKENS = 80
+_GOOD = 0.85
 _SILENT = ("synonyms.", "nouns.", "units.", "numbers.", "ordinals.", "months.", "weekdays.")
 _WEAK = ("concept.", "row.", "time.", "verb.")
 """Tags that a column's or value's own name overrules."""
@@ -69,8 +70,8 @@ class Reading:
     def __init__(self, text: str, vocabulary: Vocabulary) -> None:
         self.text = text
         self.vocabulary = vocabulary
-        self.language, self.lexicon = lexicon_for(text)
         self.tokens: Sequence[Token] = tokens(text)[:MOST_TOKENS]
+        self.lexicon = lexicon_for(self.tokens)
         self.mentions = _resolve(self.tokens, self.lexicon, vocabulary)
 
     @property
@@ -179,7 +180,8 @@ class _Found:
                 if any(taken[start:end]):
                     continue
                 matches = self._vocabulary.values.matches(self._question, start, end)
-                matches = matches or self._vocabulary.values.mended(self._question, start, end)
+                if max((match.score for match in matches), default=0.0) < _GOOD:
+                    matches = [*matches, *self._vocabulary.values.mended(self._question, start, end)]
                 if matches:
                     mention = self.mention(start, end)
                     mention.values = sorted(matches, key=lambda match: -match.score)

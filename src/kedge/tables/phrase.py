@@ -116,15 +116,15 @@ def _listed(plan: Plan, table: Table, result: PlanResult) -> str:
 def _compared(plan: Plan, table: Table, result: PlanResult) -> str:
     sides = "; ".join(f"{row[0]}: {number_text(row[1])}" for row in result.rows)
     text = f"The {measure_text(plan.measures[0], table)}{_where(plan, table)}: {sides}"
-    values = [float(str(row[1])) for row in result.rows if isinstance(row[1], int | float | Decimal)]
-    if len(values) != 2 or len(result.rows) != 2:
+    first, last = result.rows[0], result.rows[-1]
+    difference, percent = last[-2], last[-1]
+    if len(result.rows) != 2 or not isinstance(difference, float):
         return text + "."
-    first, last = values
-    change = f" ({100 * (last - first) / abs(first):+.1f} %)" if first else ""
-    if first == last:
+    if difference == 0:
         return f"{text}. They are equal."
-    higher = result.rows[0][0] if first > last else result.rows[1][0]
-    return f"{text}. {higher} is higher by {number_text(abs(last - first))}; from first to last{change or ' no base'}."
+    higher = last[0] if difference > 0 else first[0]
+    change = f" ({percent:+.1f} % from {first[0]} to {last[0]})" if isinstance(percent, float) else ""
+    return f"{text}. {higher} is higher by {number_text(abs(difference))}{change}."
 
 
 def _shared(plan: Plan, table: Table, result: PlanResult) -> str:

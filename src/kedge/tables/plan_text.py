@@ -140,7 +140,7 @@ def headings(plan: Plan, table: Table) -> Sequence[str]:
         return tuple(column_name(table, field) for field in fields)
     measures = [measure_text(measure, table) for measure in plan.measures]
     if plan.task is Task.COMPARE:
-        return ("side", *measures)
+        return ("side", *measures, "difference from the first", "percent")
     groups = [group_text(group, table) for group in plan.groups]
     if plan.task is Task.SHARE:
         return (*groups, *(["part", "whole"] if plan.part else measures), "percent")

@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice, product
 
 import duckdb
 from rapidfuzz import process
@@ -27,6 +28,7 @@ MOST_PARTIAL = 500
 _SEPARATORS = re.compile(r"\s*[/,;:|()&]\s*|\s+-\s+")
 
 EXACT, REORDERED, SEGMENT, ABBREVIATED, SOME_WORDS = 1.0, 0.97, 0.92, 0.88, 0.8
+_MOST_MENDED = 16
 TYPO = 0.93
 """What one mended word costs."""
 
@@ -99,16 +101,14 @@ class ValueIndex:
         choices = [self.near(token.word) for token in question[start:end]]
         if not all(choices):
             return []
-        cost = sum(1 - near[0][1] for near in choices)
-        asked = tuple(near[0][0] for near in choices)
-        found = self._find(asked, False)
-        rivals = {near[1][0] for near in choices if len(near) > 1 and near[1][1] == near[0][1]}
-        penalty = 0.9 if rivals else 1.0
-        return [
-            ValueMatch(start, end, column, values, (score - cost) * penalty, rows)
-            for column, values, score, rows in found
-            if score - cost > 0.5
-        ]
+        out: list[ValueMatch] = []
+        for chosen in islice(product(*choices), _MOST_MENDED):
+            cost = sum(1 - score for _, score in chosen)
+            for column, values, score, rows in self._find(tuple(word for word, _ in chosen), False):
+                if score - cost > 0.5:
+                    out.append(ValueMatch(start, end, column, values, score - cost, rows))
+        best = max((match.score for match in out), default=0.0)
+        return [match for match in out if match.score > best - 0.01]
 
     def near(self, word: str, most: int = 3) -> list[tuple[str, float]]:
         """Known words within one typing error (two from eight letters on), best first, with a score."""

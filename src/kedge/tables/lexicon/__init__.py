@@ -9,10 +9,8 @@ from functools import lru_cache
 from importlib.resources import files
 
 from kedge.tables.words import Token, tokens
-from kedge.text.languages import guess
 
 LANGUAGES = ("english", "german", "spanish", "french")
-_PLURAL_TAGS = ("concept", "row", "synonyms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +56,15 @@ def load(language: str) -> Lexicon:
     return Lexicon({key: frozenset(found) for key, found in tags.items()}, max(map(len, tags)))
 
 
-def lexicon_for(question: str) -> tuple[str, Lexicon]:
-    """Name and lexicon of the question's language; English when it is none of ours."""
-    language = guess(question)
-    if language not in LANGUAGES:
-        language = "english"
-    return language, load(language)
+def lexicon_for(question: Sequence[Token]) -> Lexicon:
+    """The lexicon that knows most words of the question; English when others know no more."""
+    return max((load(language) for language in LANGUAGES), key=lambda lexicon: _known(lexicon, question))
+
+
+def _known(lexicon: Lexicon, question: Sequence[Token]) -> int:
+    known, place = 0, 0
+    while place < len(question):
+        phrase = lexicon.at(question, place)
+        known += phrase.end - phrase.start if phrase and question[place].folded.isalpha() else 0
+        place = phrase.end if phrase else place + 1
+    return known

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TextIO
 
 from kedge.config import Settings
 from kedge.ids import new_id
 from kedge.keeper import CollectionKeeper
 from kedge.kinds import kind_named
-from kedge.kinds.tables import NAME
+from kedge.kinds.tables import NAME, run_given
 from kedge.queues.base import Locks
 from kedge.stores.catalog.base import Catalog
+from kedge.tables.export import export_bad_rows, export_rows
 from kedge.tables.sessions import Sessions
 from kedge.tables.state import SessionState
-from kedge.types import Collection, Job, Scope
+from kedge.tables.update import Changed, update_rows
+from kedge.types import Answer, Collection, Job, Json, Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,29 @@ class TableSessions:
             if collection.kind == NAME and self._sessions.folders.read(collection.scope) is not None:
                 found.append(await self.get(collection.scope))
         return found
+
+    async def update(
+        self, scope: Scope, key: str, upsert: Sequence[Mapping[str, Json]] = (), delete: Sequence[Json] = ()
+    ) -> Changed:
+        """Change single rows by the value of their key column: those given are put in or changed, others deleted."""
+        async with self._locks.writing(scope):
+            collection = await self._keeper.get(scope)
+            state = await self._sessions.state(scope)
+            wanted = state.index is not None and state.index.embedder
+            embedder = await self._keeper.embedder_of(collection) if wanted else None
+            return await update_rows(
+                self._settings, self._sessions, scope, embedder, key=key, upsert=upsert, delete=delete
+            )
+
+    async def export(self, scope: Scope, target: TextIO, *, bad: bool = False) -> int:
+        """Write the rows, or those put aside, as CSV; returns how many."""
+        async with self._sessions.reading(scope) as generation:
+            return await asyncio.to_thread(export_bad_rows if bad else export_rows, generation, target)
+
+    async def run_plan(self, scope: Scope, plan: Json) -> Answer:
+        """Run a plan that somebody else made, a language model for instance. PlanError when it does not fit."""
+        async with self._sessions.reading(scope) as generation:
+            return await asyncio.to_thread(run_given, generation, plan)
 
     async def bad_rows(self, scope: Scope, limit: int = 100, offset: int = 0) -> list[Mapping[str, Any]]:
         """Records of the files that could not be used, with their lines."""

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from kedge import __version__
-from kedge.cli import check, collection, demo, doctor, document, ingest, job, query, serve, worker
+from kedge.cli import check, collection, demo, doctor, document, ingest, job, query, serve, session, worker
 from kedge.cli import eval as evaluation
 from kedge.cli.common import ConfigOption, Globals, HomeOption, JsonOption, Session, show_error
 from kedge.errors import UsageError
@@ -27,6 +27,7 @@ for module in (demo, ingest, query, serve, worker, check, doctor, evaluation):
 app.add_typer(collection.app, name="collection", help="List, show, re-index and delete collections.")
 app.add_typer(document.app, name="document", help="List, show and delete documents.")
 app.add_typer(job.app, name="job", help="List and show ingestion jobs.")
+app.add_typer(session.app, name="session", help="Make, list, show, change and delete table sessions.")
 
 
 def _print_version(wanted: bool) -> None:

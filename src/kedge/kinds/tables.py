@@ -21,8 +21,9 @@ from kedge.tables.generation import Generation
 from kedge.tables.narrow import plan_filters
 from kedge.tables.plan import Filter as PlanFilter
 from kedge.tables.plan import Plan
+from kedge.tables.plan_json import plan_from_json
 from kedge.tables.plan_text import plan_text
-from kedge.tables.respond import CITED, from_plan, from_rows, hits, with_times
+from kedge.tables.respond import SAMPLED, from_plan, from_rows, hits, with_times
 from kedge.tables.retrieval import MOST_K, NOTHING, FoundRow, Retrieved, adaptive_k, retrieve
 from kedge.tables.sessions import Sessions
 from kedge.tables.understand import SURE, Understood, understand
@@ -162,6 +163,15 @@ def _compute(generation: Generation, query: Query) -> Computed:
     return run(vocabulary, understood, result)
 
 
+def run_given(generation: Generation, given: Json) -> Answer:
+    """Check a plan that came as JSON against the table, run it and put it into words."""
+    plan = plan_from_json(given, generation.table)
+    result = execute(generation.connection, generation.table, plan)
+    understood = Understood("", plan, 1.0, "the plan was given")
+    computed = run(generation.vocabulary(), understood, result)
+    return from_plan(generation, computed, _samples(generation, computed))
+
+
 def _narrowed(understood: Understood, extra: tuple[PlanFilter, ...]) -> Understood:
     def within(plan: Plan) -> Plan:
         return replace(plan, filters=(*plan.filters, *extra))
@@ -174,7 +184,7 @@ def _narrowed(understood: Understood, extra: tuple[PlanFilter, ...]) -> Understo
 
 
 def _samples(generation: Generation, computed: Computed) -> list[FoundRow]:
-    numbers = list(computed.result.row_numbers[:CITED]) if computed.result else []
+    numbers = list(computed.result.row_numbers[:SAMPLED]) if computed.result else []
     cursor = generation.cursor()
     try:
         rows = generation.rows(cursor, numbers)

@@ -21,7 +21,7 @@ from kedge.types import Metadata
 RELATION = "rows"
 SOURCE = "source"
 """Column of the relation with the number of the file that a row comes from."""
-_SQL = {
+SQL_TYPES = {
     ColumnType.TEXT: "VARCHAR",
     ColumnType.CATEGORY: "VARCHAR",
     ColumnType.INTEGER: "BIGINT",
@@ -219,7 +219,7 @@ def _append(connection: duckdb.DuckDBPyConnection, parts: Sequence[Part], types:
     for number, part in enumerate(_with_offsets(parts)):
         cells = []
         for place, (name, kind) in enumerate(types.items()):
-            target = _SQL.get(kind, "VARCHAR")
+            target = SQL_TYPES.get(kind, "VARCHAR")
             same = all(_type_of(one_part, name) is kind for one_part in parts) or len(parts) == 1
             cast = "" if same and kind is not ColumnType.ID else f"::{target}"
             if kind is ColumnType.ID:

@@ -140,7 +140,7 @@ class Feed:
         self._step("table published")
         if failure is not None:
             raise failure
-        await self._tracker.add(files_processed=sum(part.url in fed for part in parts))
+        await self._tracker.add(files_processed=sum(part.url in fed for part in parts), passages_created=table.rows)
 
     # ------------------------------------------------------------ files
 
@@ -220,7 +220,7 @@ class Feed:
                     await self._tracker.report(refused(file, fault))
                     continue
                 parts.append(part)
-                await self._tracker.add(passages_created=part.rows, processed_passages=part.rows)
+                await self._tracker.add(processed_passages=part.rows)
                 await self._tell(connection, part, place)
         if not any(part.url in hashes for part in parts):
             return None, []

@@ -16,6 +16,8 @@ from kedge.types import Answer, Citation, Json, Passage, Scope, SearchHit
 
 CITED = 5
 """Rows that an answer quotes."""
+SAMPLED = 3
+"""Rows that a computed answer quotes of those that counted."""
 _SURE, _LIKELY = 0.85, 0.8
 
 
@@ -24,7 +26,9 @@ def from_plan(generation: Generation, computed: Computed, samples: Sequence[Foun
     result = computed.result
     assert result is not None
     scope, table = generation.state.scope, generation.table
-    citations = tuple(_citation(scope, generation, row, number) for number, row in enumerate(samples[:CITED], start=1))
+    citations = tuple(
+        _citation(scope, generation, row, number) for number, row in enumerate(samples[:SAMPLED], start=1)
+    )
     counted = f"{result.row_count:,} of {table.rows:,} rows"
     lines = [computed.text, f"Plan: {computed.plan_text} ({counted} counted)"]
     if result.ignored:

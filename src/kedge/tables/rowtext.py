@@ -7,16 +7,20 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-from kedge.tables.schema import Table
+from kedge.tables.schema import ColumnType, Table
 from kedge.types import Json
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def row_text(table: Table, values: Sequence[Any]) -> str:
-    """The fields of a row that have a value: `department: DELI; sales value: 1.5`."""
-    pairs = zip(table.columns, values, strict=True)
+    """The fields of a row that have a value, words first, ids last: `department: DELI; sales value: 1.5`."""
+    pairs = sorted(zip(table.columns, values, strict=True), key=lambda pair: _place(pair[0].type))
     return "; ".join(f"{column.name.replace('_', ' ')}: {shown(value)}" for column, value in pairs if value is not None)
+
+
+def _place(kind: ColumnType) -> int:
+    return 0 if kind.worded else 2 if kind is ColumnType.ID else 1
 
 
 def shown(value: Any) -> str:

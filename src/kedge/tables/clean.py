@@ -42,6 +42,8 @@ class Cleaned:
 
     rows: int = 0
     """Records below the header, bad ones included: the last row's number."""
+    written: int = 0
+    """Good records."""
     bad: list[BadRow] = field(default_factory=list)
 
 
@@ -54,7 +56,7 @@ def clean(source: Path, target: TextIO, dialect: Dialect, on_bytes: OnBytes) -> 
     errors = "surrogateescape" if dialect.broken_bytes else "strict"
     with source.open(encoding=dialect.encoding, errors=errors, newline="") as stream:
         cleaner.run(stream, on_bytes)
-    return Cleaned(cleaner.row, cleaner.bad)
+    return Cleaned(cleaner.row, cleaner.written, cleaner.bad)
 
 
 class _Cleaner:
@@ -63,11 +65,12 @@ class _Cleaner:
         self._delimiter = dialect.delimiter
         self._inner = dialect.width - 1
         self._target = target
-        self._writer = csv.writer(target, delimiter=dialect.delimiter, lineterminator="\n")
+        self._writer = csv.writer(target, csv.unix_dialect, delimiter=dialect.delimiter)
         self._header = dialect.header is not None
         self._pending: deque[str] = deque()
         self._line = 0
         self.row = 0
+        self.written = 0
         self.bad: list[BadRow] = []
 
     def run(self, stream: Iterator[str], on_bytes: OnBytes) -> None:
@@ -82,6 +85,7 @@ class _Cleaner:
                 self._odd(line, stream)
             elif line.strip(blank):
                 self.row += 1
+                self.written += 1
                 self._target.write(f"{self.row}{delimiter}{self._line}{delimiter}{line.rstrip(NEWLINE)}\n")
         on_bytes(seen)
 
@@ -113,6 +117,7 @@ class _Cleaner:
             self._aside(begun, fault, text)
         else:
             self.row += 1
+            self.written += 1
             self._writer.writerow((self.row, begun, *fields))
 
     def _record(self, line: str, stream: Iterator[str]) -> tuple[list[str] | None, str, str]:

@@ -28,6 +28,7 @@ from kedge.ingest.source import Source
 from kedge.models.base import Embedder
 from kedge.tables.build import RELATION, Part, compose, take_in
 from kedge.tables.files import TableFile, find, refused
+from kedge.tables.generation import Generation
 from kedge.tables.index import Floats, TableIndex
 from kedge.tables.indexing import embedded, gather, readable
 from kedge.tables.schema import Table
@@ -104,6 +105,7 @@ class Feed:
 
     async def _feed(self, state: SessionState) -> None:
         files = [file async for file in self._files()]
+        state = await self._checked(state)
         hashes = {file.url: await asyncio.to_thread(self._hash, file) for file in files}
         kept = () if self._request.mode is IngestMode.RECREATE else state.parts
         if self._request.mode is IngestMode.INCREMENTAL and self._complete(state):
@@ -157,6 +159,28 @@ class Feed:
         content = Source(file.url, file.url, file.name, file.path, file.size).content_hash()
         return sha256(stable_json({"bytes": content, "options": dict(self._request.options), "format": FORMAT}))
 
+    async def _checked(self, state: SessionState) -> SessionState:
+        """The state without what cannot be read any more of it, so that feeding again mends it."""
+        if not state.generation:
+            return state
+        folder = self._sessions.folders.generation(state.scope, state.generation)
+        try:
+            generation = await asyncio.to_thread(Generation.open, state, folder)
+        except StoreError:
+            lost = ", ".join(part.name for part in state.parts)
+            await self._tracker.warn(
+                f"The rows of the last feed cannot be read any more ({lost}): feed all files again."
+            )
+            return replace(state, parts=(), index=None, status="failed")
+        try:
+            if state.index is not None:
+                await asyncio.to_thread(generation.index)
+        except StoreError:
+            return replace(state, index=None)
+        finally:
+            await asyncio.to_thread(generation.close)
+        return state
+
     def _complete(self, state: SessionState) -> bool:
         """Whether nothing is missing of the last feed, so that unchanged files may be passed over."""
         if state.status != "ready":
@@ -176,7 +200,7 @@ class Feed:
     ) -> AsyncIterator[duckdb.DuckDBPyConnection]:
         """The database of the next generation; a copy of the last one where parts of it stay."""
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
-        keeps = bool(state.generation) and self._request.mode is not IngestMode.RECREATE
+        keeps = bool(state.parts) and self._request.mode is not IngestMode.RECREATE
         try:
             folder.mkdir(parents=True)
             if keeps:

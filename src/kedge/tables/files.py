@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import logging
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ DELIMITED = (".csv", ".tsv", ".tab", ".psv", ".txt")
 LINES = (".jsonl", ".ndjson", ".json")
 PARQUET = (".parquet", ".pq")
 MAX_RECORD = 8 << 20
+log = logging.getLogger(__name__)
 _MAGIC = "*?["
 
 
@@ -118,9 +120,9 @@ def stage(connection: duckdb.DuckDBPyConnection, file: TableFile, options: Metad
             dialect = detect(file.path, file.name, options)
             names, notes = column_names(dialect.header, dialect.width)
 
-            def write(target: TextIO) -> tuple[list[str], int, list[BadRow], list[str], str]:
+            def write(target: TextIO) -> _Written:
                 cleaned = clean(file.path, target, dialect, on_bytes)
-                return names, cleaned.rows, cleaned.bad, notes, "csv"
+                return _Written(Staging(names, cleaned.rows, cleaned.bad, notes, "csv"), cleaned.written)
 
             found = _staged(connection, file, write, dialect.delimiter)
         else:
@@ -130,9 +132,8 @@ def stage(connection: duckdb.DuckDBPyConnection, file: TableFile, options: Metad
     except OSError as error:
         raise unreadable(file.name, error) from error
     if found.rows <= len(found.bad):
-        reason = f" All {len(found.bad):,} rows are faulty, line {found.bad[0].line}: {found.bad[0].reason}." * bool(
-            found.bad
-        )
+        first = found.bad[0] if found.bad else None
+        reason = f" All {len(found.bad):,} rows are faulty; line {first.line}: {first.reason}." if first else ""
         raise EmptySourceError(
             f"{file.name} has no usable rows below its header.{reason}",
             hint="Feed a file with at least one full row; name the delimiter if it was not recognised.",
@@ -140,27 +141,45 @@ def stage(connection: duckdb.DuckDBPyConnection, file: TableFile, options: Metad
     return found
 
 
-_Write = Callable[[TextIO], tuple[list[str], int, list[BadRow], list[str], str]]
+@dataclass(frozen=True, slots=True)
+class _Written:
+    staging: Staging
+    records: int
+    """Clean records in the temporary file."""
 
 
-def _staged(connection: duckdb.DuckDBPyConnection, file: TableFile, write: _Write, delimiter: str) -> Staging:
+def _staged(
+    connection: duckdb.DuckDBPyConnection, file: TableFile, write: Callable[[TextIO], _Written], delimiter: str
+) -> Staging:
     """Have clean records written to a temporary file and let DuckDB read it."""
     with tempfile.TemporaryDirectory(prefix="kedge-table-") as folder:
         path = Path(folder) / "clean.csv"
         with path.open("w", encoding="utf-8", newline="", buffering=1 << 20) as target:
-            names, rows, bad, notes, format_ = write(target)
-        cells = {f"c{place}": "VARCHAR" for place in range(len(names))}
-        try:
-            connection.execute(
-                "CREATE OR REPLACE TEMP TABLE raw AS SELECT * FROM read_csv(?, delim = ?, quote = '\"', escape = '\"', "
-                "header = false, auto_detect = false, columns = ?, max_line_size = ?)",
-                [str(path), delimiter, {"row_number": "BIGINT", "line": "BIGINT", **cells}, MAX_RECORD],
-            )
-        except duckdb.Error as error:  # what was written is clean by construction; say so if it is not
-            raise UnreadableError(
-                f"{file.name} cannot be read as a table: {error}.", hint="Report the file."
-            ) from error
-    return Staging(names, rows, bad, notes, format_)
+            written = write(target)
+        if not (
+            _load(connection, path, written, delimiter, parallel=True)
+            or _load(connection, path, written, delimiter, parallel=False)
+        ):
+            raise UnreadableError(f"{file.name} cannot be read as a table.", hint="Save it as Parquet or JSONL.")
+    return written.staging
+
+
+def _load(
+    connection: duckdb.DuckDBPyConnection, path: Path, written: _Written, delimiter: str, *, parallel: bool
+) -> bool:
+    """Have DuckDB read the clean records; whether it saw every one of them."""
+    cells = {f"c{place}": "VARCHAR" for place in range(len(written.staging.names))}
+    columns = {"row_number": "BIGINT", "line": "BIGINT", **cells}
+    try:
+        connection.execute(
+            "CREATE OR REPLACE TEMP TABLE raw AS SELECT * FROM read_csv(?, delim = ?, quote = '\"', escape = '\"', "
+            "header = false, auto_detect = false, new_line = '\\n', columns = ?, max_line_size = ?, parallel = ?)",
+            [str(path), delimiter, columns, MAX_RECORD, parallel],
+        )
+    except duckdb.InvalidInputException as error:
+        log.warning("%s: %s", path, error)
+        return False
+    return bool(one(connection, "SELECT count(*) FROM raw")[0] == written.records)
 
 
 def _parquet(connection: duckdb.DuckDBPyConnection, file: TableFile) -> Staging:
@@ -182,9 +201,7 @@ def _parquet(connection: duckdb.DuckDBPyConnection, file: TableFile) -> Staging:
     return Staging(clear, int(one(connection, "SELECT count(*) FROM raw")[0]), [], notes, "parquet")
 
 
-def _json_lines(
-    file: TableFile, target: TextIO, on_bytes: OnBytes
-) -> tuple[list[str], int, list[BadRow], list[str], str]:
+def _json_lines(file: TableFile, target: TextIO, on_bytes: OnBytes) -> _Written:
     """Objects to records: the columns are all keys there are, in the order in which they appear first."""
     keys: dict[str, int] = {}
     for _, item, _ in _objects(file):
@@ -192,7 +209,7 @@ def _json_lines(
             keys.setdefault(str(key), len(keys))
     if not keys:
         raise EmptySourceError(f"{file.name} holds no JSON objects.", hint="Write one object per line.")
-    writer = csv.writer(target, lineterminator="\n")
+    writer = csv.writer(target, csv.unix_dialect)
     bad: list[BadRow] = []
     row = 0
     for row, (line, item, text) in enumerate(_objects(file), start=1):
@@ -204,7 +221,7 @@ def _json_lines(
             on_bytes(0)
     on_bytes(file.size)
     names, notes = column_names(list(keys), len(keys))
-    return names, row, bad, notes, "json"
+    return _Written(Staging(names, row, bad, notes, "json"), row - len(bad))
 
 
 def _objects(file: TableFile) -> Iterator[tuple[int, Any, str]]:

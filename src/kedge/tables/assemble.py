@@ -33,6 +33,7 @@ class Assembly:
         self._figures = Figures(self._columns)
         self._nouns = Nouns(self._content, self._columns)
         self.score = 1.0
+        self.readings = 1
         self.notes: list[str] = []
         self.ambiguous: list[str] = []
         self.alternatives: list[Plan] = []
@@ -62,6 +63,7 @@ class Assembly:
             self.score *= score
         self.notes += conditions.notes
         for mention, rivals in conditions.rivals:
+            self.readings = max(self.readings, len(rivals))
             names = ", ".join(column_name(self._table, match.column) for match in rivals)
             self.ambiguous.append(f"“{mention.text}” is a value of several columns: {names}")
         self._dates = self._date_column()

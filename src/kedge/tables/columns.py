@@ -24,6 +24,7 @@ _NOT_ADDED = frozenset(
 """Words of measures that one does not add up over rows."""
 ADDED = ("revenue", "quantity")
 CONCEPTS = ("revenue", "price", "quantity", "discount", "duration", "age", "weight", "height")
+_FITS = 0.6
 _stem = Stemmer.Stemmer("english").stemWord
 
 
@@ -60,6 +61,11 @@ class Columns:
                 if tag.startswith("synonyms.") and len(phrase) == 1:
                     synonyms.setdefault(singular(phrase[0]), set()).add(singular(tag.partition(".")[2]))
         self._synonyms = synonyms
+        self.longest = max((len(known.words) for known in self._known), default=0)
+        self._by_word: dict[str, list[_Known]] = {}
+        for known in self._known:
+            for word in {*known.words, *map(_stem, known.words)}:
+                self._by_word.setdefault(word, []).append(known)
 
     def of_concept(self, concept: str) -> list[Column]:
         """Measured columns whose name speaks of this kind of measure."""
@@ -89,31 +95,43 @@ class Columns:
         folded = tuple(token.folded for token in question[start:end])
         translated = [tag.partition(".")[2] for tag in lexicon.tags(*folded) if tag.startswith("nouns.")]
         forms += [tuple(singular(word) for word in noun.split("_")) for noun in translated]
-        best = [max((_score(known, form) for form in forms), default=0.0) for known in self._known]
+        best = self._scores(forms)
         measures = [tag.partition(".")[2] for tag in lexicon.tags(*folded) if tag.startswith("concept.")]
-        if max(best, default=0.0) < 0.6 and end - start == 1 and not any(map(self.of_concept, measures)):
+        if not best and end - start == 1 and not any(map(self.of_concept, measures)):
             other = [(word,) for form in forms for word in sorted(self._synonyms.get(form[0], ()))]
-            best = [max((0.95 * _score(known, form) for form in other), default=0.0) for known in self._known]
-        return self._chosen(start, end, best)
+            best = [(known, 0.95 * score) for known, score in self._scores(other)]
+        return _chosen(start, end, best)
 
     def mended(self, token: Token, position: int) -> ColumnMatch | None:
         """The columns one typing error away from this word."""
         if len(token.word) < 5 or not token.word.isalpha():
             return None
-        best = []
-        for known in self._known:
-            near = [
-                word for word in known.words if len(word) > 4 and OSA.distance(token.word, word, score_cutoff=1) <= 1
-            ]
-            best.append(max((0.9 * _score(known, (word,)) for word in near), default=0.0))
-        return self._chosen(position, position + 1, best)
+        near = [
+            word
+            for word in self._by_word
+            if len(word) > 4 and OSA.distance(token.word, word, score_cutoff=1) <= 1 and word != token.word
+        ]
+        scores = self._scores([(word,) for word in near])
+        return _chosen(position, position + 1, [(known, 0.9 * score) for known, score in scores])
 
-    def _chosen(self, start: int, end: int, scores: Sequence[float]) -> ColumnMatch | None:
-        top = max(scores, default=0.0)
-        if top < 0.6:
-            return None
-        chosen = [known.column for known, score in zip(self._known, scores, strict=True) if score > top - 0.03]
-        return ColumnMatch(start, end, tuple(chosen), top)
+    def _scores(self, forms: Sequence[tuple[str, ...]]) -> list[tuple[_Known, float]]:
+        """Columns that share a word with one of the forms and fit it well enough, with their best score."""
+        out: dict[str, tuple[_Known, float]] = {}
+        for form in forms:
+            if not form or len(form) > self.longest:
+                continue
+            for known in (*self._by_word.get(form[0], ()), *self._by_word.get(_stem(form[0]), ())):
+                score = _score(known, form)
+                if score >= _FITS and score > out.get(known.column.field, (known, 0.0))[1]:
+                    out[known.column.field] = (known, score)
+        return list(out.values())
+
+
+def _chosen(start: int, end: int, scores: Sequence[tuple[_Known, float]]) -> ColumnMatch | None:
+    top = max((score for _, score in scores), default=0.0)
+    if top < _FITS:
+        return None
+    return ColumnMatch(start, end, tuple(known.column for known, score in scores if score > top - 0.03), top)
 
 
 def _know(column: Column, english: Lexicon) -> _Known:

@@ -144,7 +144,7 @@ class _Found:
     def columns(self) -> list[_Candidate]:
         out = []
         for start in range(len(self._question)):
-            for end in range(start + 1, min(len(self._question), start + MOST_WORDS) + 1):
+            for end in range(start + 1, min(len(self._question), start + max(2, self._vocabulary.columns.longest)) + 1):
                 match = self._vocabulary.columns.matches(self._question, start, end, self._lexicon)
                 if match is None or (match.score < 0.7 and self._is_row(start, end)):
                     continue

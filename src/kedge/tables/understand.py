@@ -7,7 +7,7 @@ no computation ("snacks for a party") gives no plan or an unsure one, and the ca
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kedge.errors import PlanError
 from kedge.tables.assemble import Assembly
@@ -43,31 +43,33 @@ class Understood:
 
 def understand(question: str, vocabulary: Vocabulary) -> Understood:
     """Read a question over a table. Never raises for any text."""
-    first = _read(question, vocabulary, 0)
+    reading = Reading(question, vocabulary)
+    first, rivals = _read(reading, 0)
     if first.plan is None:
         return first
     others: list[Plan] = list(first.alternatives)
-    for choice in range(1, _READINGS):
-        other = _read(question, vocabulary, choice).plan
+    for choice in range(1, min(_READINGS, rivals)):
+        for mention in reading.mentions:
+            mention.role = ""
+        other = _read(reading, choice)[0].plan
         if other is not None and other != first.plan and other not in others:
             others.append(other)
-    return Understood(
-        first.question, first.plan, first.sure, first.why, first.ambiguities, first.unmatched, tuple(others)
-    )
+    return replace(first, alternatives=tuple(others))
 
 
-def _read(question: str, vocabulary: Vocabulary, choice: int) -> Understood:
-    reading = Reading(question, vocabulary)
+def _read(reading: Reading, choice: int) -> tuple[Understood, int]:
+    """One reading, and how many there are."""
+    question, vocabulary = reading.text, reading.vocabulary
     assembly = Assembly(reading, choice)
     plan = assembly.plan()
     left = [mention for mention in reading.content if not mention.role]
     unmatched = tuple(mention.text for mention in left if _kind(mention))
     if plan is None:
-        return Understood(question, None, 0.0, assembly.refusal, tuple(assembly.ambiguous), unmatched)
+        return Understood(question, None, 0.0, assembly.refusal, tuple(assembly.ambiguous), unmatched), 0
     try:
         check_plan(plan, vocabulary.table)
     except PlanError as error:
-        return Understood(question, None, 0.0, error.message, tuple(assembly.ambiguous), unmatched)
+        return Understood(question, None, 0.0, error.message, tuple(assembly.ambiguous), unmatched), 0
     sure = assembly.score
     for mention in left:
         sure *= _LEFT_OVER.get(_kind(mention), 1.0)
@@ -76,7 +78,7 @@ def _read(question: str, vocabulary: Vocabulary, choice: int) -> Understood:
     notes = list(assembly.notes)
     if unmatched:
         notes.append("not used: " + ", ".join(unmatched))
-    return Understood(
+    understood = Understood(
         question,
         plan,
         round(max(0.0, min(1.0, sure)), 3),
@@ -85,6 +87,7 @@ def _read(question: str, vocabulary: Vocabulary, choice: int) -> Understood:
         unmatched,
         tuple(assembly.alternatives),
     )
+    return understood, assembly.readings
 
 
 def _kind(mention: Mention) -> str:

@@ -1,0 +1,190 @@
+"""Three made tables of different kinds, the same in every run, and what is known of their columns."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+
+import duckdb
+
+from kedge.tables.schema import ROW, Column, ColumnType, Table
+
+Row = tuple[object, ...]
+_SQL = {
+    ColumnType.INTEGER: "BIGINT",
+    ColumnType.REAL: "DOUBLE",
+    ColumnType.BOOLEAN: "BOOLEAN",
+    ColumnType.DATE: "DATE",
+    ColumnType.TIME: "TIMESTAMP",
+}
+
+SHOP = [
+    ("Invoice No", ColumnType.ID),
+    ("OrderDate", ColumnType.DATE),
+    ("customer", ColumnType.CATEGORY),
+    ("City", ColumnType.CATEGORY),
+    ("article", ColumnType.CATEGORY),
+    ("product_group", ColumnType.CATEGORY),
+    ("qty", ColumnType.INTEGER),
+    ("unit_price", ColumnType.REAL),
+    ("rating", ColumnType.INTEGER),
+    ("paid_by", ColumnType.CATEGORY),
+    ("returned", ColumnType.BOOLEAN),
+]
+HOSPITAL = [
+    ("visit_id", ColumnType.ID),
+    ("patient_id", ColumnType.ID),
+    ("admitted_at", ColumnType.TIME),
+    ("ward", ColumnType.CATEGORY),
+    ("doctor", ColumnType.CATEGORY),
+    ("diagnosis", ColumnType.CATEGORY),
+    ("age", ColumnType.INTEGER),
+    ("sex", ColumnType.CATEGORY),
+    ("length_of_stay", ColumnType.INTEGER),
+    ("total_cost", ColumnType.REAL),
+    ("insurance", ColumnType.CATEGORY),
+    ("emergency", ColumnType.BOOLEAN),
+]
+FOOTBALL = [
+    ("match_id", ColumnType.ID),
+    ("kickoff", ColumnType.DATE),
+    ("season", ColumnType.CATEGORY),
+    ("competition", ColumnType.CATEGORY),
+    ("team", ColumnType.CATEGORY),
+    ("opponent", ColumnType.CATEGORY),
+    ("venue", ColumnType.CATEGORY),
+    ("goals_scored", ColumnType.INTEGER),
+    ("goals_conceded", ColumnType.INTEGER),
+    ("possession", ColumnType.REAL),
+    ("attendance", ColumnType.INTEGER),
+    ("result", ColumnType.CATEGORY),
+]
+
+
+def _shop() -> list[Row]:
+    dice = random.Random(11)
+    people = [f"{first} {last}" for first in ("Ada", "Bo", "Cleo", "Dan") for last in ("Lovelace", "Nakamura", "O'Brien")]
+    towns = ["Lisbon", "Porto", "New York", "York", "Zürich"]
+    goods = {
+        "Desk Lamp": ("Lighting", 39.9),
+        "Floor Lamp": ("Lighting", 89.0),
+        "Oak Table": ("Furniture", 349.0),
+        "Office Chair": ("Furniture", 129.5),
+        "Wool Blanket": ("Textiles", 59.0),
+        "Cotton Curtain": ("Textiles", 45.0),
+        "Tea Set": ("Kitchen & Dining", 75.0),
+    }
+    rows = []
+    for number in range(1500):
+        name = dice.choice(list(goods))
+        group, price = goods[name]
+        day = date(2021, 1, 1) + timedelta(days=dice.randrange(730))
+        rows.append(
+            (
+                str(90000 + number // 3),
+                day,
+                dice.choice(people),
+                dice.choice(towns),
+                name,
+                group,
+                dice.randrange(1, 9),
+                round(price * dice.choice([0.8, 0.9, 1.0, 1.1]), 2),
+                dice.choice([None, 1, 2, 3, 4, 5]),
+                dice.choice(["Card", "Cash", "Invoice"]),
+                dice.random() < 0.1,
+            )
+        )
+    return rows
+
+
+def _hospital() -> list[Row]:
+    dice = random.Random(12)
+    rows = []
+    for number in range(1200):
+        start = datetime(2019, 1, 1) + timedelta(minutes=dice.randrange(365 * 24 * 60))
+        rows.append(
+            (
+                str(number + 1),
+                str(dice.randrange(400)),
+                start,
+                dice.choice(["Cardiology", "Oncology", "Surgery", "Paediatrics", "Neurology"]),
+                dice.choice(["Dr. Gray", "Dr. House", "Dr. Quinn", "Dr. Zhang"]),
+                dice.choice(["Fracture", "Pneumonia", "Migraine", "Heart Failure", "Asthma", None]),
+                dice.randrange(1, 95),
+                dice.choice(["female", "male"]),
+                dice.randrange(0, 30),
+                round(dice.uniform(100, 20000), 2),
+                dice.choice(["public", "private", "none"]),
+                dice.random() < 0.3,
+            )
+        )
+    return rows
+
+
+def _football() -> list[Row]:
+    dice = random.Random(13)
+    clubs = ["Red Rovers", "Blue United", "Green City", "White Wanderers", "Black Athletic", "Golden Town"]
+    rows = []
+    for number in range(900):
+        team, other = dice.sample(clubs, 2)
+        year = dice.choice([2020, 2021, 2022])
+        scored, conceded = dice.randrange(6), dice.randrange(5)
+        rows.append(
+            (
+                str(number + 1),
+                date(year, 1, 1) + timedelta(days=dice.randrange(365)),
+                f"{year}/{str(year + 1)[2:]}",
+                dice.choice(["League", "Cup", "Friendly"]),
+                team,
+                other,
+                dice.choice(["home", "away"]),
+                scored,
+                conceded,
+                round(dice.uniform(30, 70), 1),
+                dice.randrange(800, 60000),
+                "win" if scored > conceded else "loss" if scored < conceded else "draw",
+            )
+        )
+    return rows
+
+
+MADE = {
+    "shop_sales": (SHOP, _shop),
+    "hospital_visits": (HOSPITAL, _hospital),
+    "football_matches": (FOOTBALL, _football),
+}
+
+
+def store(
+    connection: duckdb.DuckDBPyConnection,
+    name: str,
+    columns: Sequence[tuple[str, ColumnType]],
+    rows: Sequence[Row],
+    relation: str = "r1",
+) -> Table:
+    """Write rows as the table store does, under names of our own, with figures of every column."""
+    types = ", ".join(f"c{number} {_SQL.get(kind, 'VARCHAR')}" for number, (_, kind) in enumerate(columns))
+    connection.execute(f"CREATE TABLE {relation} ({ROW} BIGINT, {types})")
+    marks = ", ".join("?" * (len(columns) + 1))
+    if rows:
+        connection.executemany(
+            f"INSERT INTO {relation} VALUES ({marks})", [(number, *row) for number, row in enumerate(rows, 1)]
+        )
+    known = []
+    for number, (title, kind) in enumerate(columns):
+        cell = f"c{number}"
+        distinct, filled, lowest, highest = connection.execute(
+            f"SELECT count(DISTINCT {cell}), count({cell}), min({cell}), max({cell}) FROM {relation}"
+        ).fetchall()[0]
+        known.append(Column(title, cell, kind, distinct, len(rows) - filled, lowest, highest))
+    return Table(name, relation, known, len(rows))
+
+
+def made(connection: duckdb.DuckDBPyConnection, name: str) -> Table:
+    """One of the made tables, with a view `t` under its own column names for hand-written SQL."""
+    columns, rows = MADE[name]
+    table = store(connection, name, columns, rows())
+    named = ", ".join(f'{column.field} AS "{column.name}"' for column in table.columns)
+    connection.execute(f"CREATE VIEW t AS SELECT {named} FROM {table.relation}")
+    return table

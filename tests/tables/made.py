@@ -64,7 +64,9 @@ FOOTBALL = [
 
 def _shop() -> list[Row]:
     dice = random.Random(11)
-    people = [f"{first} {last}" for first in ("Ada", "Bo", "Cleo", "Dan") for last in ("Lovelace", "Nakamura", "O'Brien")]
+    people = [
+        f"{first} {last}" for first in ("Ada", "Bo", "Cleo", "Dan") for last in ("Lovelace", "Nakamura", "O'Brien")
+    ]
     towns = ["Lisbon", "Porto", "New York", "York", "Zürich"]
     goods = {
         "Desk Lamp": ("Lighting", 39.9),

@@ -15,9 +15,6 @@ from kedge.tables.plan_text import plan_text, steps
 from kedge.tables.understand import SURE, Understood, understand
 from kedge.tables.vocabulary import Vocabulary
 
-_UNSETTLED = 0.8
-"""What other readings with other answers leave of `sure`."""
-
 
 @dataclass(frozen=True, slots=True)
 class Computed:
@@ -75,7 +72,8 @@ def settle(
     """Run the other readings: if all give the same rows, it does not matter which was meant; else be less sure."""
     notes: list[str] = []
     sure = understood.sure
-    for plan in understood.alternatives:
+    for alternative in understood.alternatives:
+        plan = alternative.plan
         try:
             other = execute(connection, vocabulary.table, plan, limits)
         except QueryError as error:
@@ -83,7 +81,7 @@ def settle(
             continue
         if _names(understood.plan, result) == _names(plan, other):
             continue
-        sure *= _UNSETTLED
+        sure *= alternative.leaves
         text = phrase(plan, vocabulary.table, other)
         notes.append(f"another reading ({plan_text(plan, vocabulary.table)}) gives: {text}")
     if not notes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import Stemmer
 
@@ -18,7 +18,18 @@ from kedge.tables.schema import Column, ColumnType
 
 _FUNCS = {"func.sum": Func.SUM, "func.average": Func.AVERAGE, "func.median": Func.MEDIAN}
 _MANY = 50
+_OTHER_MEASURE = 0.8
+"""Sold in money or in pieces: the plan says which, and the other answer is told."""
 _stem = Stemmer.Stemmer("english").stemWord
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """Another reading of a question."""
+
+    plan: Plan
+    leaves: float
+    """What remains of `sure` when its answer is another one."""
 
 
 class Assembly:
@@ -36,7 +47,7 @@ class Assembly:
         self.readings = 1
         self.notes: list[str] = []
         self.ambiguous: list[str] = []
-        self.alternatives: list[Plan] = []
+        self.alternatives: list[Alternative] = []
         self.refusal = "the question names nothing of the table that could be computed"
 
     def plan(self) -> Plan | None:
@@ -136,6 +147,8 @@ class Assembly:
             return Figure(Measure(Func.MAX if high else Func.MIN, self._dates.field), False)
         if concept == "count":
             return Figure(Measure(Func.COUNT), True)
+        if concept == "sold" and (named := self._measures_named()):
+            return named[0]
         if concept:
             return self._figures.of_concept(concept, word.text)
         place = self._content.index(word)
@@ -217,7 +230,6 @@ class Assembly:
             return None
         self.score *= thing.mention.columns.score if thing.mention.columns else 1.0
         shown = [item.column for item in self._labelled(group)]
-        shown += [item.column for item in filters if item.op not in (Op.IS, Op.EMPTY) and item.column not in shown]
         return Plan(
             task=Task.LIST, filters=filters, measures=(), columns=tuple(shown), distinct=True, limit=self._limit
         )
@@ -278,7 +290,8 @@ class Assembly:
         )
         measures = self._measures()
         if not measures and self._any("ask.which", "logic.comparative"):
-            figure = self._figures.of_concept("sold", "more") if self._any("concept.sold") else None
+            found = (self._figure_or_count(mention) for mention in self._content if not mention.role)
+            figure = next((item for item in found if item), None)
             measures = [figure.measure] if figure else []
         if not measures or self._groups:
             self.refusal = "it is not clear by which figure to compare"
@@ -287,7 +300,7 @@ class Assembly:
         self._use("ask.")
         plan = Plan(task=Task.COMPARE, filters=filters, measures=tuple(measures[:1]), sides=sides)
         for rival in self._sold_rivals:
-            self.alternatives.append(replace(plan, measures=(rival,)))
+            self.alternatives.append(Alternative(replace(plan, measures=(rival,)), _OTHER_MEASURE))
         return plan
 
     def _sides_of_values(self) -> tuple[Side, ...]:
@@ -494,6 +507,8 @@ class Assembly:
             field = column.field
         if field is None:
             limit.mention.role = ""
+            if limit.target:
+                limit.target.role = ""
             return []
         self._done(limit)
         known = self._table.column(field)
@@ -501,9 +516,11 @@ class Assembly:
 
     def _done(self, limit: Limit) -> None:
         if limit.target:
-            limit.target.role = limit.target.role or "measure"
+            limit.target.role = "measure"
 
     def _limit_figure(self, limit: Limit) -> Figure | None:
+        if limit.concept:
+            return self._figures.of_concept(limit.concept, limit.concept)
         if limit.target is None:
             if limit.unit != "money":
                 return None
@@ -587,7 +604,8 @@ class Assembly:
                 and after
                 and (after.columns or after.has("row.", "super."))
             )
-            if asked or (before and before.has("super.")) or (after and after.has("super.")):
+            things = after and after.columns and not after.columns.columns[0].type.measured and self._any("super.")
+            if asked or things or (before and before.has("super.")) or (after and after.has("super.")):
                 mention.role = "limit"
                 self._limit = int(amount.value)
                 return
@@ -600,7 +618,8 @@ class Assembly:
 
     def _rivals(self, plan: Plan, figure: Figure) -> None:
         for rival in figure.rivals:
-            self.alternatives.append(replace(plan, measures=(replace(rival, func=plan.measures[0].func),)))
+            measure = replace(rival, func=plan.measures[0].func)
+            self.alternatives.append(Alternative(replace(plan, measures=(measure,)), _OTHER_MEASURE))
 
     def _any(self, *tags: str) -> bool:
         return any(mention.has(*tags) for mention in self._content)

@@ -102,6 +102,20 @@ class Columns:
             best = [(known, 0.95 * score) for known, score in self._scores(other)]
         return _chosen(start, end, best)
 
+    def spread(self, question: Sequence[Token], place: int) -> ColumnMatch | None:
+        """The one column whose words all stand somewhere in the question, this one among them: goals were scored."""
+        said = {token.word for token in question} | {_stem(token.folded) for token in question}
+        word = question[place].word
+        near = {known.column.field: known for known in self._by_word.get(word, ()) if not known.column.type.dated}
+        whole = [
+            known
+            for known in near.values()
+            if len(known.core) > 1 and all(w in said or _stem(w) in said for w in known.core)
+        ]
+        most = max((len(known.core) for known in whole), default=0)
+        best = [known for known in whole if len(known.core) == most]
+        return ColumnMatch(place, place + 1, (best[0].column,), 0.88) if len(best) == 1 else None
+
     def mended(self, token: Token, position: int) -> ColumnMatch | None:
         """The columns one typing error away from this word."""
         if len(token.word) < 5 or not token.word.isalpha():

@@ -21,6 +21,7 @@ _OPS = {
     "compared.at_most": Op.AT_MOST,
 }
 _NEAR = 3
+_MANY_MORE = 5
 _stem = Stemmer.Stemmer("english").stemWord
 
 
@@ -43,6 +44,8 @@ class Limit:
     unit: str
     target: Mention | None
     """The column, measure or noun it is about."""
+    concept: str = ""
+    """The kind of measure that the comparing word itself says: older is age."""
 
 
 @dataclass(slots=True)
@@ -112,9 +115,16 @@ class Finder:
                     other.role = other.role or "describes"
             if around & self._columns.words(match.column):
                 score += 0.1
-            out.append((score, match))
+            out.append((score - self._unlikely(match, mention.values), match))
         fewest = {match.column: len(self._columns.words(match.column)) for _, match in out}
         return sorted(out, key=lambda item: (-round(item[0], 3), fewest[item[1].column]))
+
+    def _unlikely(self, match: ValueMatch, rivals: Sequence[ValueMatch]) -> float:
+        """Without its qualifier said, a value is of the plainer column (city, not ship_city), or of that with many more rows."""
+        words = self._columns.words(match.column)
+        plainer = any(self._columns.words(other.column) < words for other in rivals)
+        rarer = any(other.rows >= _MANY_MORE * match.rows and other.score >= match.score for other in rivals)
+        return 0.05 * plainer + 0.05 * rarer
 
     def _beside(self, place: int) -> list[Mention]:
         near = [self._content[other] for other in (place - 1, place + 1) if 0 <= other < len(self._content)]
@@ -172,7 +182,13 @@ class Finder:
 
     def _limit(self, mention: Mention, op: Op, values: Sequence[float], unit: str, first: int, last: int) -> None:
         mention.role = "number"
-        self.found.limits.append(Limit(mention, op, tuple(values), unit, self._target(first, last, unit)))
+        said = next(
+            (tag.partition(".")[2] for tag in sorted(self._content[first].tags) if tag.startswith("implies.")), ""
+        )
+        target = None if said else self._target(first, last, unit)
+        if target and not target.role:
+            target.role = "limited"
+        self.found.limits.append(Limit(mention, op, tuple(values), unit, target, said))
 
     def _target(self, first: int, last: int, unit: str) -> Mention | None:
         """What a comparison is about: the noun after the number, else the nearest measure before it."""
@@ -252,7 +268,7 @@ class Finder:
         if column is None or column.type is not ColumnType.BOOLEAN or mention.role:
             return
         before = self._content[place - 1] if place else None
-        if before and before.has("logic.group", "ask.count", "ask.which", "ask.list", "logic.empty"):
+        if before and before.has("logic.group", "logic.empty"):
             return
         mention.role = "filter"
         self.found.others.append(Filter(column.field, Op.IS, (not self._negated(place),)))

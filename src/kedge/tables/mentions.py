@@ -146,6 +146,8 @@ class _Found:
         for start in range(len(self._question)):
             for end in range(start + 1, min(len(self._question), start + max(2, self._vocabulary.columns.longest)) + 1):
                 match = self._vocabulary.columns.matches(self._question, start, end, self._lexicon)
+                if end == start + 1 and (match is None or len(match.columns) > 1):
+                    match = self._vocabulary.columns.spread(self._question, start) or match
                 if match is None or (match.score < 0.7 and self._is_row(start, end)):
                     continue
                 mention = self.mention(start, end)

@@ -10,15 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kedge.errors import PlanError
-from kedge.tables.assemble import Assembly
+from kedge.tables.assemble import Alternative, Assembly
 from kedge.tables.mentions import MOST_TOKENS, Mention, Reading
-from kedge.tables.plan import Plan
+from kedge.tables.plan import Plan, used
 from kedge.tables.plan_json import check_plan
 from kedge.tables.vocabulary import Vocabulary
 
 SURE = 0.6
 """From here on a plan is worth running."""
 _READINGS = 3
+_OTHER_COLUMN = 0.5
+"""A value that fits another column as well, with another answer, is not worth a guess."""
 _LEFT_OVER = {"word": 0.5, "value": 0.3, "period": 0.3, "number": 0.4, "measure": 0.7, "column": 0.85, "cue": 0.55}
 """What each kind of mention that the plan does not use leaves of `sure`."""
 
@@ -37,7 +39,7 @@ class Understood:
     """What could also have been meant."""
     unmatched: Sequence[str] = ()
     """Words of the question that the plan does not use."""
-    alternatives: Sequence[Plan] = ()
+    alternatives: Sequence[Alternative] = ()
     """Other readings; where one gives another answer, `settle` says so."""
 
 
@@ -47,13 +49,13 @@ def understand(question: str, vocabulary: Vocabulary) -> Understood:
     first, rivals = _read(reading, 0)
     if first.plan is None:
         return first
-    others: list[Plan] = list(first.alternatives)
+    others: list[Alternative] = list(first.alternatives)
     for choice in range(1, min(_READINGS, rivals)):
         for mention in reading.mentions:
             mention.role = ""
         other = _read(reading, choice)[0].plan
-        if other is not None and other != first.plan and other not in others:
-            others.append(other)
+        if other is not None and other != first.plan:
+            others.append(Alternative(other, _OTHER_COLUMN))
     return replace(first, alternatives=tuple(others))
 
 
@@ -62,7 +64,8 @@ def _read(reading: Reading, choice: int) -> tuple[Understood, int]:
     question, vocabulary = reading.text, reading.vocabulary
     assembly = Assembly(reading, choice)
     plan = assembly.plan()
-    left = [mention for mention in reading.content if not mention.role]
+    taken = set(used(plan)) if plan else set()
+    left = [mention for mention in reading.content if not mention.role and not _named_again(mention, taken)]
     unmatched = tuple(mention.text for mention in left if _kind(mention))
     if plan is None:
         return Understood(question, None, 0.0, assembly.refusal, tuple(assembly.ambiguous), unmatched), 0
@@ -88,6 +91,11 @@ def _read(reading: Reading, choice: int) -> tuple[Understood, int]:
         tuple(assembly.alternatives),
     )
     return understood, assembly.readings
+
+
+def _named_again(mention: Mention, taken: set[str]) -> bool:
+    """Whether a mention only repeats a column that the plan uses already."""
+    return bool(mention.columns) and len(mention.columns.columns) == 1 and mention.columns.columns[0].field in taken
 
 
 def _kind(mention: Mention) -> str:

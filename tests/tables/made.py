@@ -61,6 +61,33 @@ FOOTBALL = [
     ("result", ColumnType.CATEGORY),
 ]
 
+FLIGHTS = [
+    ("flight_number", ColumnType.ID),
+    ("departure_time", ColumnType.TIME),
+    ("airline", ColumnType.CATEGORY),
+    ("origin_airport", ColumnType.CATEGORY),
+    ("destination_airport", ColumnType.CATEGORY),
+    ("distance_km", ColumnType.INTEGER),
+    ("dep_delay_minutes", ColumnType.REAL),
+    ("passengers", ColumnType.INTEGER),
+    ("ticket_price", ColumnType.REAL),
+    ("aircraft_type", ColumnType.CATEGORY),
+    ("cancelled", ColumnType.BOOLEAN),
+]
+STAFF = [
+    ("EmployeeID", ColumnType.ID),
+    ("FullName", ColumnType.TEXT),
+    ("Department", ColumnType.CATEGORY),
+    ("JobTitle", ColumnType.CATEGORY),
+    ("HireDate", ColumnType.DATE),
+    ("Salary", ColumnType.REAL),
+    ("Bonus", ColumnType.REAL),
+    ("Office", ColumnType.CATEGORY),
+    ("Gender", ColumnType.CATEGORY),
+    ("PerformanceScore", ColumnType.INTEGER),
+    ("YearsOfExperience", ColumnType.INTEGER),
+]
+
 
 def _shop() -> list[Row]:
     dice = random.Random(11)
@@ -151,10 +178,61 @@ def _football() -> list[Row]:
     return rows
 
 
+def _flights() -> list[Row]:
+    dice = random.Random(14)
+    airports = ["Oslo", "Madrid", "Rome", "Vienna", "Dublin", "Athens"]
+    rows = []
+    for number in range(1300):
+        start, end = dice.sample(airports, 2)
+        cancelled = dice.random() < 0.05
+        rows.append(
+            (
+                f"FL{number % 200:03d}",
+                datetime(2023, 6, 1) + timedelta(minutes=dice.randrange(120 * 24 * 60)),
+                dice.choice(["Polar Air", "Sunwing", "Alpine Jet"]),
+                start,
+                end,
+                dice.randrange(400, 3200),
+                None if cancelled else float(dice.randrange(-10, 180)),
+                0 if cancelled else dice.randrange(40, 190),
+                round(dice.uniform(39, 420), 2),
+                dice.choice(["A320", "B737", "E190"]),
+                cancelled,
+            )
+        )
+    return rows
+
+
+def _staff() -> list[Row]:
+    dice = random.Random(15)
+    firsts = "Amir Beth Chen Dora Emil Fay Gus Hana Ivo Jill Kofi Lena Mats Nora Omar Pia".split()
+    lasts = "Abel Baker Cruz Doe Evans Ford Green Hall".split()
+    rows = []
+    for number in range(128):
+        rows.append(
+            (
+                str(1000 + number),
+                f"{firsts[number % 16]} {lasts[number // 16]}",
+                dice.choice(["Sales", "Engineering", "Human Resources", "Marketing", "Finance"]),
+                dice.choice(["Manager", "Analyst", "Engineer", "Assistant"]),
+                date(2010, 1, 1) + timedelta(days=dice.randrange(4800)),
+                float(dice.randrange(30, 150) * 1000),
+                dice.choice([None, 1000.0, 2500.0, 5000.0]),
+                dice.choice(["Berlin", "London", "Remote"]),
+                dice.choice(["F", "M"]),
+                dice.randrange(1, 6),
+                dice.randrange(0, 35),
+            )
+        )
+    return rows
+
+
 MADE = {
     "shop_sales": (SHOP, _shop),
     "hospital_visits": (HOSPITAL, _hospital),
     "football_matches": (FOOTBALL, _football),
+    "flights": (FLIGHTS, _flights),
+    "staff": (STAFF, _staff),
 }
 
 

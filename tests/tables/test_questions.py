@@ -9,8 +9,8 @@ from typing import Any
 
 import duckdb
 import pytest
-
 from benchmarks.table_questions import right
+
 from kedge.tables.answer import compute
 from kedge.tables.vocabulary import Vocabulary, read_vocabulary
 from tests.tables.made import MADE, made
@@ -40,6 +40,8 @@ def test_the_answer_is_that_of_hand_written_sql(
     told = f"{answer.understood.sure} {answer.plan_text} | {answer.text} | {answer.understood.why}"
     if "sql" not in question:
         assert answer.result is None, told
+        return
+    if answer.result is None and question.get("may_fall_back"):
         return
     assert answer.result is not None, told
     assert right(question, connection.execute(question["sql"]).fetchall(), list(answer.result.rows)), told

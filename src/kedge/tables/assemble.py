@@ -10,9 +10,9 @@ import Stemmer
 from kedge.tables.conditions import Finder, Limit, Named, dated, merged, months_together, scaled
 from kedge.tables.figures import Figure, Figures
 from kedge.tables.mentions import Mention, Reading
-from kedge.tables.nouns import Nouns, Thing
+from kedge.tables.nouns import Nouns
 from kedge.tables.periods import Period
-from kedge.tables.plan import Filter, Func, Group, Having, Measure, Op, Order, Part, Plan, Side, Task
+from kedge.tables.plan import Filter, Func, Group, Having, Measure, Order, Part, Plan, Side, Task
 from kedge.tables.plan_text import column_name
 from kedge.tables.schema import Column, ColumnType
 
@@ -340,7 +340,7 @@ class Assembly:
             head = self._nouns.head(self._content.index(count) + 1)
             count.role = "cue"
             measure = self._counting(head)
-            return [self._nested(measure, func) if measure else Measure(Func.COUNT)] if measure else []
+            return [self._nested(measure, func)] if measure is not None else []
         figures = self._measures_named()
         if not figures:
             figure = self._implied()
@@ -486,7 +486,7 @@ class Assembly:
         having: list[Having] = []
         for limit in self._limits:
             figure = self._limit_figure(limit)
-            if measure and figure and self._of_groups(limit, figure) and figure.measure == measure:
+            if measure and figure and _of_groups(figure) and figure.measure == measure:
                 having.append(Having(limit.op, limit.values))
                 self._done(limit)
             else:
@@ -531,16 +531,12 @@ class Assembly:
         counted = self._counted(limit.target)
         return Figure(counted, True) if counted else None
 
-    def _of_groups(self, limit: Limit, figure: Figure) -> bool:
-        """Whether a number is about the sum of a group rather than about single rows."""
-        return figure.added or figure.measure.func in (Func.COUNT, Func.DISTINCT)
-
     def _limits_sum(self) -> bool:
         """Whether things are asked for whose total is over or under a number."""
         if not self._wanted or not self._limits:
             return False
         figure = self._limit_figure(self._limits[0])
-        return figure is not None and self._of_groups(self._limits[0], figure)
+        return figure is not None and _of_groups(figure)
 
     def _period_filters(self, periods: Sequence[tuple[Mention, Period]]) -> list[Filter]:
         if not periods or self._dates is None:
@@ -550,10 +546,10 @@ class Assembly:
             kinds.setdefault(period.part, []).append(period)
         out = []
         for parts in kinds.values():
-            period = parts[0] if len(parts) == 1 else months_together(parts)
-            if period is None:
+            together = parts[0] if len(parts) == 1 else months_together(parts)
+            if together is None:
                 return []
-            out.append(dated(period, self._dates))
+            out.append(dated(together, self._dates))
         for mention, period in periods:
             mention.role = "filter"
             if period.note:
@@ -636,4 +632,6 @@ class Assembly:
                 mention.role = mention.role or "cue"
 
 
-__all__ = ["Assembly", "Thing"]
+def _of_groups(figure: Figure) -> bool:
+    """Whether a number is about the sum of a group rather than about single rows."""
+    return figure.added or figure.measure.func in (Func.COUNT, Func.DISTINCT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import Stemmer
 
@@ -310,7 +311,7 @@ def months_together(periods: Sequence[Period]) -> Period | None:
     ordered = sorted((p for p in periods if p.first and p.last), key=lambda p: str(p.first))
     if len(ordered) != len(periods):
         return None
-    for one, two in zip(ordered, ordered[1:], strict=False):
+    for one, two in pairwise(ordered):
         if one.last is None or two.first is None or (two.first - one.last).days != 1:
             return None
     return replace(ordered[0], last=ordered[-1].last)

@@ -1,4 +1,4 @@
-"""A question as a row of mentions that do not overlap: values, columns, periods, numbers, function words and the rest."""
+"""A question as mentions that do not overlap: values, columns, periods, numbers, function words and the rest."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WEAK = ("concept.", "row.", "time.", "verb.")
 
 @dataclass(slots=True)
 class Mention:
-    """Tokens `start` to `end` and what they may mean; exactly one of the fields below is set, none for an unknown word."""
+    """Tokens `start` to `end` and what they mean: one of the fields below is set, none for an unknown word."""
 
     start: int
     end: int
@@ -195,7 +195,7 @@ class _Found:
         return out
 
     def _function(self, start: int, end: int) -> bool:
-        """Whether these tokens are only function words, which name values in quotation marks alone (`OR`, `no`, `in`)."""
+        """Whether these are only function words, which name values in quotation marks alone (`OR`, `no`, `in`)."""
         if end - start > 1:
             return all(self._strong(place) for place in range(start, end))
         return self._strong(start) or len(self._question[start].word) < 2 or self._question[start].word.isdigit()

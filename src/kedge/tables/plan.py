@@ -168,7 +168,8 @@ class Plan:
 
 def used(plan: Plan) -> Sequence[str]:
     """Fields of all columns that the plan touches, each once."""
-    fields: list[str | None] = [item.column for item in (*plan.filters, *plan.part, *plan.groups)]
+    fields: list[str | None] = [item.column for item in (*plan.filters, *plan.part)]
+    fields += [group.column for group in plan.groups]
     for side in plan.sides:
         fields += [item.column for item in side.filters]
     for measure in plan.measures:

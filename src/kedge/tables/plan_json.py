@@ -1,7 +1,8 @@
-"""Plans in and out of JSON. What comes in is checked against the table: this is where a language model may propose one."""
+"""Plans in and out of JSON. What comes in is checked against the table: the port where a language model may propose one."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
@@ -31,9 +32,9 @@ MOST_VALUES = 1000
 MOST_PARTS = 50
 MOST_ROWS = 10_000
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-_COUNT_OF_VALUES = {Op.EMPTY: (0, 0), Op.FILLED: (0, 0), Op.BETWEEN: (2, 2)} | {
-    op: (1, MOST_VALUES) for op in (Op.IN, Op.NOT_IN)
-}
+_COUNT_OF_VALUES = {Op.EMPTY: (0, 0), Op.FILLED: (0, 0), Op.BETWEEN: (2, 2)} | dict.fromkeys(
+    (Op.IN, Op.NOT_IN), (1, MOST_VALUES)
+)
 _ORDERING = (Op.LESS, Op.AT_MOST, Op.MORE, Op.AT_LEAST, Op.BETWEEN)
 Choice = TypeVar("Choice", bound=StrEnum)
 
@@ -296,6 +297,6 @@ def _scalar(value: Json, column: Column, part: Part | None) -> Scalar:
 
 
 def _number(value: Json, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 1e300 or value != value:
+    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 1e300 or math.isnan(value):
         raise PlanError(f"{where} needs a number, not {value!r}.")
     return value

@@ -1,7 +1,7 @@
 """A question in natural language becomes a plan over a table, without any language model, or honestly none.
 
-Every word of the question must be accounted for by the plan: what is left over lowers `sure`, so that a question that is
-no computation ("snacks for a party") gives no plan or an unsure one, and the caller falls back to retrieval.
+Every word of the question must be accounted for by the plan: what is left over lowers `sure`, so that a question that
+is no computation ("snacks for a party") gives no plan or an unsure one, and the caller falls back to retrieval.
 """
 
 from __future__ import annotations

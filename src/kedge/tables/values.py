@@ -1,7 +1,7 @@
 """Index of the different values of a table's text columns, to find what a question names.
 
 A phrase of the question may match a value exactly (case, accents, plural and word order aside), a part of it between
-separators (`COOKIES/CONES`), its abbreviation (`FRZN`), some of its words, or any of these after a typing error is mended.
+separators (`COOKIES/CONES`), its abbreviation (`FRZN`), some of its words, or any of these with a typing error mended.
 """
 
 from __future__ import annotations

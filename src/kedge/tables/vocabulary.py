@@ -43,9 +43,11 @@ def read_vocabulary(connection: duckdb.DuckDBPyConnection, table: Table) -> Voca
 
 def _labels(connection: duckdb.DuckDBPyConnection, table: Table) -> dict[str, list[str]]:
     """Pairs of an id and a text column with one value for each other: customer_id and company."""
-    ids = [column for column in table.columns if column.type is ColumnType.ID and 1 < column.distinct]
-    texts = [column for column in table.columns if column.type.worded and 1 < column.distinct]
-    pairs = [(one, two) for one in ids for two in texts if one.distinct == two.distinct and one.empty == two.empty == 0]
+    ids = [column for column in table.columns if column.type is ColumnType.ID and column.distinct > 1]
+    texts = [column for column in table.columns if column.type.worded and column.distinct > 1]
+    pairs = [
+        (one, two) for one in ids for two in texts if one.distinct == two.distinct and one.empty == 0 and two.empty == 0
+    ]
     found: dict[str, list[str]] = {}
     for one, two in pairs[:_MOST_PAIRS]:
         # Names of our own only.

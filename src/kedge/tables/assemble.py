@@ -7,14 +7,17 @@ from dataclasses import dataclass, replace
 
 import Stemmer
 
+from kedge.tables.columns import ADDED
 from kedge.tables.conditions import Finder, Limit, Named, dated, merged, months_together, scaled
 from kedge.tables.figures import Figure, Figures
 from kedge.tables.mentions import Mention, Reading
-from kedge.tables.nouns import Nouns
+from kedge.tables.nouns import Nouns, Thing
 from kedge.tables.periods import Period
 from kedge.tables.plan import Filter, Func, Group, Having, Measure, Order, Part, Plan, Side, Task
 from kedge.tables.plan_text import column_name
 from kedge.tables.schema import Column, ColumnType
+from kedge.tables.vocabulary import entity
+from kedge.tables.words import name_words, words
 
 _FUNCS = {"func.sum": Func.SUM, "func.average": Func.AVERAGE, "func.median": Func.MEDIAN}
 _MANY = 50
@@ -42,6 +45,7 @@ class Assembly:
         self._table = reading.vocabulary.table
         self._columns = reading.vocabulary.columns
         self._figures = Figures(self._columns)
+        self._table_words = set(words(" ".join(name_words(self._table.name))))
         self._nouns = Nouns(self._content, self._columns)
         self.score = 1.0
         self.readings = 1
@@ -82,14 +86,27 @@ class Assembly:
         self._wanted = self._nouns.wanted()
         if self._wanted is None and (self._limits or self._any("super.")) and not self._any("ask.", "func."):
             self._wanted = self._nouns.opening()
+        if self._wanted is None and self._any("ask.person"):
+            self._wanted = self._who()
         if self._any("logic.share"):
             return self._share()
         return self._compare() or self._chosen()
 
+    def _who(self) -> Thing | None:
+        """The persons of a table, if one column (or several with one value for each other) names them."""
+        people = self._columns.people()
+        word = self._first("ask.person")
+        if not self._reading.vocabulary.one_thing(people):
+            self.refusal = f"it is not clear which column “{word.text}” asks for"
+            self.score *= 0.4
+            return None
+        self.score *= 0.9
+        return Thing(word, entity(people))
+
     def _chosen(self) -> Plan | None:
         if self._any("super."):
             return self._superlative()
-        if self._any("ask.count", "ask.much", "func.") or self._measures_named() or self._limits_sum():
+        if self._any("ask.count", "ask.much", "func.") or self._measures_named() or self._limits_sum() or self._groups:
             return self._aggregate()
         return self._list()
 
@@ -97,7 +114,7 @@ class Assembly:
 
     def _superlative(self) -> Plan | None:
         word = next(mention for mention in self._content if mention.has("super."))
-        tag = next(tag for tag in sorted(word.tags) if tag.startswith("super."))
+        tag = next(tag for tag in sorted(word.tags) if tag.startswith(("super.high", "super.low")))
         high = tag.startswith("super.high")
         concept = tag.partition("_")[2]
         word.role = "cue"
@@ -109,7 +126,9 @@ class Assembly:
         func = self._func()
         measure = figure.measure
         if measure.func is Func.SUM:
-            plain = Func.SUM if figure.added and self._wanted and not concept else Func.MAX if high else Func.MIN
+            single = self._wanted and self._wanted.column and self._wanted.column.distinct == self._table.rows
+            added = figure.added and self._wanted and not concept and not single
+            plain = Func.SUM if added else Func.MAX if high else Func.MIN
             if concept == "sold":
                 plain = Func.SUM
             measure = replace(measure, func=func or plain)
@@ -135,7 +154,16 @@ class Assembly:
             limit=self._limit or 1,
         )
         self._rivals(plan, figure)
+        if measure.func is Func.SUM and not func and measure.column and self._size_word(word) and not measure.other:
+            # "Which team had the highest attendance": in all, or at one time?
+            if not any(self._columns.has_concept(measure.column, concept) for concept in ADDED):
+                once = replace(measure, func=Func.MAX if high else Func.MIN)
+                self.alternatives.append(Alternative(replace(plan, measures=(once,)), _OTHER_MEASURE))
         return plan
+
+    @staticmethod
+    def _size_word(word: Mention) -> bool:
+        return word.has("super.size")
 
     def _super_figure(self, word: Mention, concept: str, high: bool) -> Figure | None:
         if concept == "date":
@@ -147,11 +175,15 @@ class Assembly:
             return Figure(Measure(Func.MAX if high else Func.MIN, self._dates.field), False)
         if concept == "count":
             return Figure(Measure(Func.COUNT), True)
+        place = self._content.index(word)
+        following = self._content[place + 1] if place + 1 < len(self._content) else None
+        if following and concept not in ("", "sold") and (beside := self._figures.of(following)):
+            following.role = "measure"
+            return beside
         if concept == "sold" and (named := self._measures_named()):
             return named[0]
         if concept:
             return self._figures.of_concept(concept, word.text)
-        place = self._content.index(word)
         for mention in (*self._content[place + 1 :], *reversed(self._content[:place])):
             if mention.role or mention.has("concept.sold"):
                 continue
@@ -257,15 +289,18 @@ class Assembly:
         ]
         after = min((start for start in verbs if start > word.end), default=-1)
         part = [item for item in self._named if item.mention.start > after] if after >= 0 else list(self._named)
-        part = part or list(self._named)
-        periods = [] if part else self._period_filters(self._periods)
+        others = [item for item in self._others if item[0].start > after] if after >= 0 else list(self._others)
+        if not part and not others:
+            part, others = list(self._named), list(self._others)
+        self._others = [item for item in self._others if item not in others]
+        periods = [] if part or others else self._period_filters(self._periods)
         kept = [item for item in self._named if item not in part]
         self._named = kept
         if periods:
             self._periods = []
-        limits = self._limit_filters() if not part and not periods else ()
+        limits = self._limit_filters() if not part and not others and not periods else ()
         filters, _ = self._filters(None)
-        wanted = (*merged(part), *periods, *limits)
+        wanted = (*merged(part), *(item for _, item in others), *periods, *limits)
         if not wanted:
             self.refusal = "it is not clear which part the share is of"
             return None
@@ -391,7 +426,20 @@ class Assembly:
         thing = self._nouns.thing(mention, counted=True)
         if thing is None or thing.column is None:
             return None
+        if self._is_row(thing.column, mention):
+            return Measure(Func.COUNT)
         return Measure(Func.DISTINCT, thing.column.field)
+
+    def _is_row(self, column: Column, mention: Mention) -> bool:
+        """A table named after the thing has one row for each, unless its id says otherwise: flights, flight_number."""
+        named = {token.word for token in self._reading.tokens[mention.start : mention.end]} <= self._table_words
+        if not named or column.distinct == self._table.rows or "id" in name_words(column.name):
+            return False
+        self.score *= 0.85
+        self.notes.append(
+            f"“{mention.text}” counted as rows, not as different {column_name(self._table, column.field)}"
+        )
+        return True
 
     def _measures_named(self) -> list[Figure]:
         """Figures that the question names and nothing else uses."""
@@ -417,7 +465,7 @@ class Assembly:
             if figure:
                 self._sold_rivals = [] if self._any("ask.much") else figure.rivals
             return figure
-        if Func.SUM in self._funcs():
+        if Func.SUM in self._funcs() or self._groups:
             for mention in self._content:
                 if not mention.role and (counted := self._counted(mention)):
                     mention.role = "measure"
@@ -482,7 +530,7 @@ class Assembly:
 
     def _filters(self, measure: Measure | None) -> tuple[tuple[Filter, ...], tuple[Having, ...]]:
         """All filters, and those numbers that apply to the figure of a group."""
-        filters = [*merged(self._named), *self._others, *self._period_filters(self._periods)]
+        filters = [*merged(self._named), *(item for _, item in self._others), *self._period_filters(self._periods)]
         having: list[Having] = []
         for limit in self._limits:
             figure = self._limit_figure(limit)

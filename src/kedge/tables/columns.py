@@ -14,17 +14,23 @@ from kedge.tables.words import Token, name_words, singular
 
 _KEYS = frozenset("id key code no nr number name title label identifier uuid ref".split())
 """Words by which a column says that it names a thing: `customer_id` is the customer."""
-_PLAIN = frozenset("value amount total usd eur gbp in the of per net gross".split())
+_PLAIN = frozenset(
+    "value amount total usd eur gbp in the of per net gross minute min hour second sec day km kg cm mm mile meter metre "
+    "lb celsius percent".split()
+)
 """Words that a measure's name may have beside the one people say: `sales_value` is the sales."""
 _TIMES = frozenset("date time timestamp datetime day at on when".split())
 _NOT_ADDED = frozenset(
-    "price rate rating score age temperature percent percentage ratio average avg mean median grade level index rank height "
-    "weight width length latitude longitude lat lon year month day week hour share unit bmi pressure speed fare".split()
+    "price rate rating score age salary wage temperature percent percentage ratio average avg mean median grade level "
+    "index rank height weight width length latitude longitude lat lon year month day week hour share unit bmi pressure speed fare".split()
 )
 """Words of measures that one does not add up over rows."""
 ADDED = ("revenue", "quantity")
 CONCEPTS = ("revenue", "price", "quantity", "discount", "duration", "age", "weight", "height")
 _FITS = 0.6
+_PERSONS = frozenset(
+    "name fullname person employee customer client player patient student author doctor user member".split()
+)
 _stem = Stemmer.Stemmer("english").stemWord
 
 
@@ -85,6 +91,14 @@ class Columns:
     def same_thing(self, columns: Sequence[Column]) -> bool:
         """Whether columns name one kind of thing, as product_id and product_name do."""
         return len({self._by_field[column.field].core for column in columns}) == 1
+
+    def named_like(self, stems: frozenset[str] | set[str], field: str) -> bool:
+        """Whether the column's name has a word with one of these stems: hired and HireDate."""
+        return bool(stems & self.words(field))
+
+    def people(self) -> list[Column]:
+        """Columns that name persons."""
+        return [k.column for k in self._known if is_entity(k.column) and _PERSONS & set(k.words)]
 
     def dated(self) -> list[Column]:
         return [known.column for known in self._known if known.column.type.dated]

@@ -9,11 +9,13 @@ from itertools import pairwise
 import Stemmer
 
 from kedge.tables.columns import is_entity
+from kedge.tables.lexicon import load
 from kedge.tables.mentions import Mention, Reading
 from kedge.tables.periods import Period
 from kedge.tables.plan import Filter, Op, Part, Scalar
 from kedge.tables.schema import Column, ColumnType
 from kedge.tables.values import ValueMatch
+from kedge.tables.words import name_words
 
 _OPS = {
     "compared.more": Op.MORE,
@@ -56,7 +58,7 @@ class Conditions:
     named: list[Named] = field(default_factory=list)
     periods: list[tuple[Mention, Period]] = field(default_factory=list)
     limits: list[Limit] = field(default_factory=list)
-    others: list[Filter] = field(default_factory=list)
+    others: list[tuple[Mention, Filter]] = field(default_factory=list)
     """Ids, numbers and empty cells."""
     rivals: list[tuple[Mention, list[ValueMatch]]] = field(default_factory=list)
     """Values that fit several columns equally."""
@@ -114,14 +116,26 @@ class Finder:
                 if other.columns and any(column.field == match.column for column in other.columns.columns):
                     score += 0.3
                     other.role = other.role or "describes"
-            if around & self._columns.words(match.column):
+            if around & self._columns.words(match.column) or self._directed(mention, match.column):
                 score += 0.1
             out.append((score - self._unlikely(match, mention.values), match))
         fewest = {match.column: len(self._columns.words(match.column)) for _, match in out}
         return sorted(out, key=lambda item: (-round(item[0], 3), fewest[item[1].column]))
 
+    def _directed(self, mention: Mention, column: str) -> bool:
+        """`from Oslo` is the origin, `to Rome` the destination."""
+        before = self._reading.tokens[mention.start - 1].folded if mention.start else ""
+        lexicon = self._reading.lexicon
+        ways = {tag for tag in lexicon.tags(before) if tag.startswith("way.")}
+        english = load("english")
+        return any(
+            f"ends.{way.partition('.')[2]}" in english.tags(word)
+            for way in ways
+            for word in name_words(self._reading.vocabulary.table.column(column).name)
+        )
+
     def _unlikely(self, match: ValueMatch, rivals: Sequence[ValueMatch]) -> float:
-        """Without its qualifier said, a value is of the plainer column (city, not ship_city), or of that with many more rows."""
+        """Without its qualifier said a value is of the plainer column (city, not ship_city), or of one with many more rows."""
         words = self._columns.words(match.column)
         plainer = any(self._columns.words(other.column) < words for other in rivals)
         rarer = any(other.rows >= _MANY_MORE * match.rows and other.score >= match.score for other in rivals)
@@ -228,7 +242,7 @@ class Finder:
         if column.type is ColumnType.ID:
             given = self._reading.tokens[mention.start].text
         mention.role = before.role = "filter"
-        self.found.others.append(Filter(column.field, Op.IS, (given,)))
+        self.found.others.append((mention, Filter(column.field, Op.IS, (given,))))
 
     def _empty(self, place: int, mention: Mention) -> None:
         """`no discount`, `without category`, `not been shipped yet`."""
@@ -245,13 +259,14 @@ class Finder:
             return
         mention.role = target.role = "filter"
         if column.type is ColumnType.BOOLEAN:
-            self.found.others.append(Filter(column.field, Op.IS, (mention.has("logic.filled"),)))
+            kept = Filter(column.field, Op.IS, (mention.has("logic.filled"),))
         elif mention.has("logic.filled"):
-            self.found.others.append(Filter(column.field, Op.FILLED))
+            kept = Filter(column.field, Op.FILLED)
         elif column.type.measured and column.empty == 0:
-            self.found.others.append(Filter(column.field, Op.IS, (0,)))
+            kept = Filter(column.field, Op.IS, (0,))
         else:
-            self.found.others.append(Filter(column.field, Op.EMPTY))
+            kept = Filter(column.field, Op.EMPTY)
+        self.found.others.append((mention, kept))
 
     def _undone(self, target: Mention | None) -> Column | None:
         """The date column that records what a verb names: shippedDate for `not been shipped`."""
@@ -272,7 +287,7 @@ class Finder:
         if before and before.has("logic.group", "logic.empty"):
             return
         mention.role = "filter"
-        self.found.others.append(Filter(column.field, Op.IS, (not self._negated(place),)))
+        self.found.others.append((mention, Filter(column.field, Op.IS, (not self._negated(place),))))
 
 
 def scaled(value: float, unit: str, column: Column) -> float:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import Stemmer
+
 from kedge.errors import PlanError
 from kedge.tables.assemble import Alternative, Assembly
 from kedge.tables.mentions import MOST_TOKENS, Mention, Reading
@@ -16,6 +18,7 @@ from kedge.tables.plan import Plan, used
 from kedge.tables.plan_json import check_plan
 from kedge.tables.vocabulary import Vocabulary
 
+_stem = Stemmer.Stemmer("english").stemWord
 SURE = 0.6
 """From here on a plan is worth running."""
 _READINGS = 3
@@ -65,7 +68,7 @@ def _read(reading: Reading, choice: int) -> tuple[Understood, int]:
     assembly = Assembly(reading, choice)
     plan = assembly.plan()
     taken = set(used(plan)) if plan else set()
-    left = [mention for mention in reading.content if not mention.role and not _named_again(mention, taken)]
+    left = [mention for mention in reading.content if not mention.role and not _named_again(mention, reading, taken)]
     unmatched = tuple(mention.text for mention in left if _kind(mention))
     if plan is None:
         return Understood(question, None, 0.0, assembly.refusal, tuple(assembly.ambiguous), unmatched), 0
@@ -93,9 +96,13 @@ def _read(reading: Reading, choice: int) -> tuple[Understood, int]:
     return understood, assembly.readings
 
 
-def _named_again(mention: Mention, taken: set[str]) -> bool:
-    """Whether a mention only repeats a column that the plan uses already."""
-    return bool(mention.columns) and len(mention.columns.columns) == 1 and mention.columns.columns[0].field in taken
+def _named_again(mention: Mention, reading: Reading, taken: set[str]) -> bool:
+    """Whether a mention only repeats a column that the plan uses already, perhaps as a verb: hired, of HireDate."""
+    if mention.columns:
+        return len(mention.columns.columns) == 1 and mention.columns.columns[0].field in taken
+    stems = {_stem(token.folded) for token in reading.tokens[mention.start : mention.end]}
+    columns = reading.vocabulary.columns
+    return mention.unknown and any(columns.named_like(stems, field) for field in taken)
 
 
 def _kind(mention: Mention) -> str:

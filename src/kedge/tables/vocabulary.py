@@ -27,6 +27,13 @@ class Vocabulary:
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """For the field of an id column, those of text columns with exactly one value for each id, and the reverse."""
 
+    def one_thing(self, columns: Sequence[Column]) -> bool:
+        """Whether all these columns have one value for each other."""
+        first = columns[0].field if columns else ""
+        return bool(columns) and all(
+            column.field == first or column.field in self.labels.get(first, ()) for column in columns
+        )
+
     def span(self) -> tuple[date, date] | None:
         """First and last day of the table's main date column."""
         for column in self.columns.dated():

@@ -72,8 +72,7 @@ def settle(
     """Run the other readings: if all give the same rows, it does not matter which was meant; else be less sure."""
     notes: list[str] = []
     sure = understood.sure
-    for alternative in understood.alternatives:
-        plan = alternative.plan
+    for plan, leaves in zip(understood.alternatives, understood.leaves, strict=True):
         try:
             other = execute(connection, vocabulary.table, plan, limits)
         except QueryError as error:
@@ -81,7 +80,7 @@ def settle(
             continue
         if _names(understood.plan, result) == _names(plan, other):
             continue
-        sure *= alternative.leaves
+        sure *= leaves
         text = phrase(plan, vocabulary.table, other)
         notes.append(f"another reading ({plan_text(plan, vocabulary.table)}) gives: {text}")
     if not notes:

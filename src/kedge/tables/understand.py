@@ -42,28 +42,32 @@ class Understood:
     """What could also have been meant."""
     unmatched: Sequence[str] = ()
     """Words of the question that the plan does not use."""
-    alternatives: Sequence[Alternative] = ()
+    alternatives: Sequence[Plan] = ()
     """Other readings; where one gives another answer, `settle` says so."""
+    leaves: Sequence[float] = ()
+    """For each of them, what remains of `sure` when its answer is another one."""
 
 
 def understand(question: str, vocabulary: Vocabulary) -> Understood:
     """Read a question over a table. Never raises for any text."""
     reading = Reading(question, vocabulary)
-    first, rivals = _read(reading, 0)
+    first, assembly = _read(reading, 0)
     if first.plan is None:
         return first
-    others: list[Alternative] = list(first.alternatives)
-    for choice in range(1, min(_READINGS, rivals)):
+    others = list(assembly.alternatives)
+    for choice in range(1, min(_READINGS, assembly.readings)):
         for mention in reading.mentions:
             mention.role = ""
         other = _read(reading, choice)[0].plan
         if other is not None and other != first.plan:
             others.append(Alternative(other, _OTHER_COLUMN))
-    return replace(first, alternatives=tuple(others))
+    return replace(
+        first, alternatives=tuple(other.plan for other in others), leaves=tuple(other.leaves for other in others)
+    )
 
 
-def _read(reading: Reading, choice: int) -> tuple[Understood, int]:
-    """One reading, and how many there are."""
+def _read(reading: Reading, choice: int) -> tuple[Understood, Assembly]:
+    """One reading, and how it came about."""
     question, vocabulary = reading.text, reading.vocabulary
     assembly = Assembly(reading, choice)
     plan = assembly.plan()
@@ -71,11 +75,11 @@ def _read(reading: Reading, choice: int) -> tuple[Understood, int]:
     left = [mention for mention in reading.content if not mention.role and not _named_again(mention, reading, taken)]
     unmatched = tuple(mention.text for mention in left if _kind(mention))
     if plan is None:
-        return Understood(question, None, 0.0, assembly.refusal, tuple(assembly.ambiguous), unmatched), 0
+        return Understood(question, None, 0.0, assembly.refusal, tuple(assembly.ambiguous), unmatched), assembly
     try:
         check_plan(plan, vocabulary.table)
     except PlanError as error:
-        return Understood(question, None, 0.0, error.message, tuple(assembly.ambiguous), unmatched), 0
+        return Understood(question, None, 0.0, error.message, tuple(assembly.ambiguous), unmatched), assembly
     sure = assembly.score
     for mention in left:
         sure *= _LEFT_OVER.get(_kind(mention), 1.0)
@@ -91,9 +95,8 @@ def _read(reading: Reading, choice: int) -> tuple[Understood, int]:
         "; ".join(dict.fromkeys(notes)),
         tuple(assembly.ambiguous),
         unmatched,
-        tuple(assembly.alternatives),
     )
-    return understood, assembly.readings
+    return understood, assembly
 
 
 def _named_again(mention: Mention, reading: Reading, taken: set[str]) -> bool:

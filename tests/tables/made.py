@@ -11,6 +11,7 @@ import duckdb
 from kedge.tables.schema import ROW, Column, ColumnType, Table
 
 Row = tuple[object, ...]
+_BATCH = 100
 _SQL = {
     ColumnType.INTEGER: "BIGINT",
     ColumnType.REAL: "DOUBLE",
@@ -246,11 +247,12 @@ def store(
     """Write rows as the table store does, under names of our own, with figures of every column."""
     types = ", ".join(f"c{number} {_SQL.get(kind, 'VARCHAR')}" for number, (_, kind) in enumerate(columns))
     connection.execute(f"CREATE TABLE {relation} ({ROW} BIGINT, {types})")
-    marks = ", ".join("?" * (len(columns) + 1))
-    if rows:
-        connection.executemany(
-            f"INSERT INTO {relation} VALUES ({marks})", [(number, *row) for number, row in enumerate(rows, 1)]
-        )
+    marks = "(" + ", ".join("?" * (len(columns) + 1)) + ")"
+    numbered = [(number, *row) for number, row in enumerate(rows, 1)]
+    for start in range(0, len(numbered), _BATCH):
+        batch = numbered[start : start + _BATCH]
+        cells = [cell for row in batch for cell in row]
+        connection.execute(f"INSERT INTO {relation} VALUES {', '.join([marks] * len(batch))}", cells)
     known = []
     for number, (title, kind) in enumerate(columns):
         cell = f"c{number}"

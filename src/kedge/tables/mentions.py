@@ -152,8 +152,17 @@ class _Found:
                     continue
                 mention = self.mention(start, end)
                 mention.columns = match
-                out.append(_Candidate((end - start, 6.0 if match.score >= 0.8 else 3.5), mention))
+                rank = 7.5 if match.score == 1.0 and self._asked_for(start) else 6.0 if match.score >= 0.8 else 3.5
+                out.append(_Candidate((end - start, rank), mention))
         return out
+
+    def _asked_for(self, start: int) -> bool:
+        """Whether a function or `by` stands before: then even a function word names a column (sum of count)."""
+        for token in reversed(self._question[:start]):
+            tags = self._lexicon.tags(token.folded)
+            if not any(tag.startswith("stop.") for tag in tags):
+                return any(tag.startswith(("func.", "super.", "logic.group")) for tag in tags)
+        return False
 
     def _is_row(self, start: int, end: int) -> bool:
         return "row.rows" in self._lexicon.tags(*(token.folded for token in self._question[start:end]))

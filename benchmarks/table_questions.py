@@ -4,7 +4,8 @@
 
 PATH is a folder with the open data of one set, named as the set: `completejourney` (transactions joined with
 products) or `northwind` (orders with lines, products, categories, customers). Every question has SQL that a person
-wrote, and the answer must hold the same figures. `wrong but sure` is the figure that matters: an answer that is given and is not right.
+wrote, and the answer must hold the same figures. `wrong but sure` is the figure that matters: an answer that is given
+and is not right.
 Control: questions without SQL, which nothing in the table can answer by computing, must fall back.
 """
 

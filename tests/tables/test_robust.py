@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
 import duckdb
 import pytest
@@ -47,13 +48,14 @@ ODD_VALUES = [
 ]
 SQL_WORDS = set(
     """SELECT DISTINCT FROM WHERE AND OR NOT IN BETWEEN IS NULL GROUP BY HAVING ORDER LIMIT AS CAST VARCHAR DATE count
-    sum avg min max median date_trunc year quarter month week day isodow hour rank OVER EXCLUDE place side share FILTER nullif
-    UNION ALL contains lower trim DESC ASC NULLS LAST row_number true v r1""".split()
+    sum avg min max median date_trunc year quarter month week day isodow hour rank OVER EXCLUDE place side share FILTER
+    nullif UNION ALL contains lower trim DESC ASC NULLS LAST row_number true v r1""".split()
 )
 PIECES = [
     "how many", "total", "average", "top 5", "by", "per month", "which", "where", "select", "count", "not", "between",
-    "1", "and", "2017", "over", "%", "''", '"', ";", "--", "drop table r1", "größe", "日本語", "nothing", "id 5", "share of",
-    "compare", "more than", "=1+1", "revenue", "last week", "order", "\\", "?", "$1", "{}", "%s", "c0", "c1", "row_number",
+    "1", "and", "2017", "over", "%", "''", '"', ";", "--", "drop table r1", "größe", "日本語", "nothing", "id 5",
+    "share of", "compare", "more than", "=1+1", "revenue", "last week", "order", "\\", "?", "$1", "{}", "%s", "c0",
+    "c1", "row_number",
 ]  # fmt: skip
 
 
@@ -61,7 +63,8 @@ PIECES = [
 def odd() -> Iterator[tuple[duckdb.DuckDBPyConnection, Vocabulary]]:
     connection = duckdb.connect()
     rows = [
-        (value, ODD_VALUES[-number], number, number / 3, None, f"値{number}", None, f"2017-0{1 + number % 9}-01", number, str(number))
+        (value, ODD_VALUES[-number], number, number / 3, None, f"値{number}", None, f"2017-0{1 + number % 9}-01",
+         number, str(number))
         for number, value in enumerate(ODD_VALUES)
     ]  # fmt: skip
     table = store(connection, "odd", ODD, rows)
@@ -92,7 +95,7 @@ questions = st.one_of(
 
 @pytest.mark.req("T-10")
 @given(question=questions)
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_no_question_breaks_anything(odd: tuple[duckdb.DuckDBPyConnection, Vocabulary], question: str) -> None:
     connection, vocabulary = odd
     before = contents(connection)
@@ -102,25 +105,21 @@ def test_no_question_breaks_anything(odd: tuple[duckdb.DuckDBPyConnection, Vocab
         for statement in (Writer(vocabulary.table).statement(plan, 5), Writer(vocabulary.table).facts(plan)):
             own_words_only(statement.text)
             assert statement.text.count("?") == len(statement.values)
-    try:
+    with suppress(KedgeError):
         compute(connection, vocabulary, question, sure=0.0)
-    except KedgeError:
-        pass
     assert contents(connection) == before
 
 
 @pytest.mark.req("T-10")
 @given(value=st.text(max_size=40), op=st.sampled_from([Op.IS, Op.NOT, Op.CONTAINS]))
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_values_are_bound(odd: tuple[duckdb.DuckDBPyConnection, Vocabulary], value: str, op: Op) -> None:
     connection, vocabulary = odd
     before = contents(connection)
     plan = Plan(filters=(Filter("c0", op, (value,)),), groups=(Group("c1"),))
     own_words_only(Writer(vocabulary.table).statement(plan, 5).text)
-    try:
+    with suppress(KedgeError):
         execute(connection, vocabulary.table, plan)
-    except KedgeError:
-        pass
     assert contents(connection) == before
 
 

@@ -15,14 +15,15 @@ from kedge.tables.words import Token, name_words, singular
 _KEYS = frozenset("id key code no nr number name title label identifier uuid ref".split())
 """Words by which a column says that it names a thing: `customer_id` is the customer."""
 _PLAIN = frozenset(
-    "value amount total usd eur gbp in the of per net gross minute min hour second sec day km kg cm mm mile meter metre "
-    "lb celsius percent".split()
+    "value amount total usd eur gbp in the of per net gross minute min hour second sec day km kg cm mm mile meter "
+    "metre lb celsius percent".split()
 )
 """Words that a measure's name may have beside the one people say: `sales_value` is the sales."""
 _TIMES = frozenset("date time timestamp datetime day at on when".split())
 _NOT_ADDED = frozenset(
     "price rate rating score age salary wage temperature percent percentage ratio average avg mean median grade level "
-    "index rank height weight width length latitude longitude lat lon year month day week hour share unit bmi pressure speed fare".split()
+    "index rank height weight width length latitude longitude lat lon year month day week hour "
+    "share unit bmi pressure speed fare".split()
 )
 """Words of measures that one does not add up over rows."""
 ADDED = ("revenue", "quantity")
@@ -180,7 +181,7 @@ def _know(column: Column, english: Lexicon) -> _Known:
     return _Known(column, found, core, concepts, added)
 
 
-def _score(known: _Known, asked: tuple[str, ...]) -> float:
+def _score(known: _Known, asked: tuple[str, ...]) -> float:  # noqa: PLR0911 (a list of cases, best first)
     """How well words name a column: 1 for the whole name, less for parts of it."""
     if not known.words or not asked:
         return 0.0

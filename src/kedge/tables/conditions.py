@@ -135,7 +135,7 @@ class Finder:
         )
 
     def _unlikely(self, match: ValueMatch, rivals: Sequence[ValueMatch]) -> float:
-        """Without its qualifier said a value is of the plainer column (city, not ship_city), or of one with many more rows."""
+        """Unqualified, a value is of the plainer column (city, not ship_city), or of the one with many more rows."""
         words = self._columns.words(match.column)
         plainer = any(self._columns.words(other.column) < words for other in rivals)
         rarer = any(other.rows >= _MANY_MORE * match.rows and other.score >= match.score for other in rivals)
@@ -173,17 +173,17 @@ class Finder:
             if last and last.amount:
                 unit = amount.unit or last.amount.unit
                 values = (amount.value, last.amount.value)
-                self._limit(mention, Op.BETWEEN, values, unit, place - 1, place + 2)
+                self._limit(mention, Op.BETWEEN, (values, unit), place - 1, place + 2)
                 before.role = after.role = last.role = "number"
             return
         op = next((_OPS[tag] for tag in sorted(before.tags) if tag in _OPS), None) if before else None
         if op and before:
             before.role = "number"
-            self._limit(mention, self._turned(place - 1, op), (amount.value,), amount.unit, place - 1, place)
+            self._limit(mention, self._turned(place - 1, op), ((amount.value,), amount.unit), place - 1, place)
         elif after and after.has("compared.or_more", "compared.or_less"):
             after.role = "number"
             op = Op.AT_LEAST if after.has("compared.or_more") else Op.AT_MOST
-            self._limit(mention, op, (amount.value,), amount.unit, place, place + 1)
+            self._limit(mention, op, ((amount.value,), amount.unit), place, place + 1)
         elif before and before.columns and not amount.worded:
             self._equal(mention, before, amount.value, amount.unit)
 
@@ -195,7 +195,8 @@ class Finder:
             return {Op.MORE: Op.AT_MOST, Op.LESS: Op.AT_LEAST, Op.AT_LEAST: Op.LESS, Op.AT_MOST: Op.MORE}[op]
         return op
 
-    def _limit(self, mention: Mention, op: Op, values: Sequence[float], unit: str, first: int, last: int) -> None:
+    def _limit(self, mention: Mention, op: Op, numbers: tuple[Sequence[float], str], first: int, last: int) -> None:
+        values, unit = numbers
         mention.role = "number"
         said = next(
             (tag.partition(".")[2] for tag in sorted(self._content[first].tags) if tag.startswith("implies.")), ""

@@ -38,7 +38,7 @@ def chart(plan: Plan, table: Table, result: PlanResult) -> Chart | None:
     return Chart("line" if timed and plan.order is None else "bar", result.columns[0], y)
 
 
-def number_text(value: object) -> str:
+def number_text(value: object) -> str:  # noqa: PLR0911 (one line per type)
     """A figure: whole numbers with thousands, others with two places, small ones with three digits."""
     if value is None:
         return "none"
@@ -61,7 +61,7 @@ def number_text(value: object) -> str:
     return value.isoformat() if isinstance(value, date) else str(value)
 
 
-def phrase(plan: Plan, table: Table, result: PlanResult) -> str:
+def phrase(plan: Plan, table: Table, result: PlanResult) -> str:  # noqa: PLR0911 (one line per task)
     """The answer in words."""
     if plan.task is Task.DESCRIBE:
         names = ", ".join(f"{row[0] or 'without name'} ({row[1]})" for row in result.rows)
@@ -134,7 +134,8 @@ def _shared(plan: Plan, table: Table, result: PlanResult) -> str:
         return f"Share of the {figure}{_where(plan, table)}: {'; '.join(lines)}."
     part, whole, share = result.rows[0][-3:]
     what = " and ".join(filter_text(item, table) for item in plan.part)
-    return f"{_percent(share)} of the {figure}{_where(plan, table)} is where {what}: {number_text(part)} of {number_text(whole)}."
+    both = f"{number_text(part)} of {number_text(whole)}"
+    return f"{_percent(share)} of the {figure}{_where(plan, table)} is where {what}: {both}."
 
 
 def _percent(value: object) -> str:

@@ -1,4 +1,4 @@
-"""Plans in and out of JSON. What comes in is checked against the table: the port where a language model may propose one."""
+"""Plans in and out of JSON, checked against the table: the port where a language model may propose one."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def value_text(value: Scalar) -> str:
     return value.isoformat() if isinstance(value, date) else value
 
 
-def part_text(value: object, part: Part | None) -> str:
+def part_text(value: object, part: Part | None) -> str:  # noqa: PLR0911 (one line per part)
     """A part of a date as people write it: 2017-03, 2017 Q2, Monday."""
     if value is None:
         return "none"

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 import Stemmer
 
 from kedge.errors import PlanError
-from kedge.tables.assemble import Alternative, Assembly
+from kedge.tables.assemble import Assembly
+from kedge.tables.frame import Alternative
 from kedge.tables.mentions import MOST_TOKENS, Mention, Reading
 from kedge.tables.plan import Plan, used
 from kedge.tables.plan_json import check_plan

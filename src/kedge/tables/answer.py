@@ -16,6 +16,10 @@ from kedge.tables.understand import SURE, Understood, understand
 from kedge.tables.vocabulary import Vocabulary
 
 
+_NOTHING = 0.5
+"""What remains of `sure` when a loose match leads to no rows at all."""
+
+
 @dataclass(frozen=True, slots=True)
 class Computed:
     """What came of a question. Without `result`, use retrieval and show `understood.why`."""
@@ -72,6 +76,9 @@ def settle(
     """Run the other readings: if all give the same rows, it does not matter which was meant; else be less sure."""
     notes: list[str] = []
     sure = understood.sure
+    if result.row_count == 0 and understood.loose:
+        sure *= _NOTHING
+        notes.append("nothing in the table fits what the words were taken for")
     for plan, leaves in zip(understood.alternatives, understood.leaves, strict=True):
         try:
             other = execute(connection, vocabulary.table, plan, limits)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from kedge.tables.columns import ADDED
 from kedge.tables.conditions import Named, dated, merged
 from kedge.tables.figures import Figure
-from kedge.tables.frame import OTHER_MEASURE, Alternative
+from kedge.tables.frame import OTHER_MEASURE, OTHER_THING, Alternative, of_groups
 from kedge.tables.measuring import Measuring
 from kedge.tables.mentions import Mention
 from kedge.tables.nouns import Thing
@@ -37,6 +37,9 @@ class Assembly(Measuring):
             self._wanted = self._nouns.opening()
         if self._wanted is None and self._any("ask.person"):
             self._wanted = self._who()
+        if self._any("logic.growth") and (self._any("super.") or self._wanted or self._groups):
+            self.refusal = "how each of several things changed is more than one plan can say"
+            return None
         if self._any("logic.share"):
             return self._share()
         return self._compare() or self._chosen()
@@ -119,18 +122,29 @@ class Assembly(Measuring):
             return self._by_date(high)
         if concept == "count":
             return Figure(Measure(Func.COUNT), True)
-        beside = self._figures.of(following) if following and concept not in ("", "sold") else None
+        named_beside = following and following.columns and concept not in ("", "sold")
+        beside = self._figures.of(following) if following and named_beside else None
         if following and beside:
             following.role = "measure"
             return beside
         if concept:
             named = self._measures_named() if concept == "sold" else []
             return named[0] if named else self._figures.of_concept(concept, word.text)
+        if following and following.values and word.has("super.amount") and self._any("concept.sold"):
+            return self._pieces(following)
         for mention in (*self._content[place + 1 :], *reversed(self._content[:place])):
             unused = not mention.role and not mention.has("concept.sold")
             if unused and (found := self._figure_or_count(mention)):
                 return found
         return self._not_said(word)
+
+    def _pieces(self, mention: Mention) -> Figure | None:
+        """“Bought the most bananas”: in pieces, in money as the other reading."""
+        pieces = self._figures.of_concept("quantity", mention.text)
+        money = self._figures.of_concept("revenue", mention.text)
+        if pieces and money:
+            pieces.rivals.append(money.measure)
+        return pieces or money
 
     def _by_date(self, high: bool) -> Figure | None:
         """The last order is one order, the last 5 orders are five: by their dates."""
@@ -166,6 +180,12 @@ class Assembly(Measuring):
         if not measures:
             self.refusal = "it is not clear which figure is meant"
             return None
+        if self._any("logic.both") and measures[0].func is Func.DISTINCT:
+            self.refusal = "things that have both of two values are more than one plan can say"
+            return None
+        tally = self._tally(measures[0])
+        if tally:
+            return tally
         by = self._by()
         if self._wanted:
             group = self._wanted.group(self._dates)
@@ -175,7 +195,33 @@ class Assembly(Measuring):
         first = measures[0]
         if first.func is Func.SUM and first.column and not self._func() and not self._adds(first):
             return self._shown(filters, first)
-        return Plan(filters=filters, measures=tuple(measures), groups=by, having=having)
+        plan = Plan(filters=filters, measures=tuple(measures), groups=by, having=having)
+        for other in self._instead:
+            self.alternatives.append(Alternative(replace(plan, measures=(other,)), OTHER_THING))
+        return plan
+
+    def _tally(self, counted: Measure) -> Plan | None:
+        """How many customers have more than 5 orders: the total of each is compared, not single rows."""
+        column = counted.column if counted.func is Func.DISTINCT and not counted.per else None
+        if not column or not self._limits or self._groups or self._table.column(column).distinct == self._table.rows:
+            return None
+        figure = self._limit_figure(self._limits[0])
+        if figure is None or not of_groups(figure) or figure.measure == counted:
+            return None
+        self._take(figure)
+        loose = self._limits[0].target
+        before = list(self._limits)
+        filters, having = self._filters(figure.measure)
+        if not having:
+            return None
+        self._use("ask.")
+        plan = Plan(filters=filters, measures=(figure.measure,), groups=(Group(column),), having=having, tally=True)
+        if loose and loose.columns and figure.measure.func is Func.SUM and figure.measure.column:
+            # "with a quantity of at least 3" may be that of one row.
+            self._limits = before
+            rows = Filter(figure.measure.column, before[0].op, before[0].values)
+            self.alternatives.append(Alternative(Plan(filters=(*filters, rows), measures=(counted,)), OTHER_MEASURE))
+        return plan
 
     def _kept_groups(self) -> Plan | None:
         """Things whose figure is over or under a number."""
@@ -201,9 +247,10 @@ class Assembly(Measuring):
         return Plan(task=Task.LIST, filters=filters, measures=(), columns=(measure.column or "",), distinct=True)
 
     def _list(self) -> Plan | None:
-        thing, listing = self._wanted, self._any("ask.list", "row.")
+        thing = self._wanted
         filters, _ = self._filters(None)
-        if thing is None and not (listing and filters and self._any("ask.list")):
+        opens = bool(self._content) and self._content[0].has("row.")
+        if thing is None and not (filters and (self._any("ask.list") or opens)):
             return None
         self._use("ask.", "row.")
         if thing is None:
@@ -252,6 +299,9 @@ class Assembly(Measuring):
         limits = self._limit_filters() if not part and not others and not periods else ()
         filters, _ = self._filters(None)
         wanted = (*merged(part), *(item for _, item in others), *periods, *limits)
+        if self._any("logic.both") and measures[0].func is Func.DISTINCT:
+            self.refusal = "things that have both of two values are more than one plan can say"
+            return None
         if not wanted:
             self.refusal = "it is not clear which part the share is of"
             return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import Stemmer
@@ -92,6 +92,10 @@ class Columns:
     def same_thing(self, columns: Sequence[Column]) -> bool:
         """Whether columns name one kind of thing, as product_id and product_name do."""
         return len({self._by_field[column.field].core for column in columns}) == 1
+
+    def names(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Every column's field with the words of its name."""
+        return ((known.column.field, known.words) for known in self._known)
 
     def named_like(self, stems: frozenset[str] | set[str], field: str) -> bool:
         """Whether the column's name has a word with one of these stems: hired and HireDate."""

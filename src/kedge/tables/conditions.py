@@ -25,6 +25,7 @@ _OPS = {
 }
 _NEAR = 3
 _MANY_MORE = 5
+_COLUMN_WORD = 0.45
 _stem = Stemmer.Stemmer("english").stemWord
 
 
@@ -64,6 +65,8 @@ class Conditions:
     """Values that fit several columns equally."""
     notes: list[str] = field(default_factory=list)
     scores: list[float] = field(default_factory=list)
+    loose: bool = False
+    """Whether some value was not named exactly."""
 
 
 class Finder:
@@ -96,7 +99,9 @@ class Finder:
         if len(best) > 1:
             self.found.rivals.append((mention, best))
         chosen = best[self._choice % len(best)]
-        self.found.scores.append(min(1.0, chosen.score))
+        score = min(1.0, chosen.score) - (_COLUMN_WORD if self._column_word(mention, chosen, ranked[0][0]) else 0.0)
+        self.found.scores.append(score)
+        self.found.loose = self.found.loose or chosen.score < 1.0
         if chosen.score < 0.9:
             name = self._reading.vocabulary.table.column(chosen.column).name
             some = ", ".join(chosen.values[:3]) + (" …" if len(chosen.values) > 3 else "")
@@ -121,6 +126,13 @@ class Finder:
             out.append((score - self._unlikely(match, mention.values), match))
         fewest = {match.column: len(self._columns.words(match.column)) for _, match in out}
         return sorted(out, key=lambda item: (-round(item[0], 3), fewest[item[1].column]))
+
+    def _column_word(self, mention: Mention, chosen: ValueMatch, rank: float) -> bool:
+        """Whether the word is also part of other columns' names, and its own column is not said: coupon, coupon_disc."""
+        if rank > chosen.score or mention.end - mention.start > 1:
+            return False
+        word = self._reading.tokens[mention.start].word
+        return any(word in fields and chosen.column != field for field, fields in self._columns.names())
 
     def _directed(self, mention: Mention, column: str) -> bool:
         """`from Oslo` is the origin, `to Rome` the destination."""

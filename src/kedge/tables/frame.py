@@ -17,6 +17,8 @@ from kedge.tables.plan_text import column_name
 from kedge.tables.schema import Column
 from kedge.tables.words import name_words, words
 
+OTHER_THING = 0.5
+"""Different things or pieces: not worth a guess."""
 OTHER_MEASURE = 0.8
 """Sold in money or in pieces: the plan says which, and the other answer is told."""
 _stem = Stemmer.Stemmer("english").stemWord
@@ -61,6 +63,7 @@ class Frame:
             self.readings = max(self.readings, len(rivals))
             names = ", ".join(column_name(self._table, match.column) for match in rivals)
             self.ambiguous.append(f"“{mention.text}” is a value of several columns: {names}")
+        self.loose = conditions.loose
         self._dates = self._date_column()
         self._groups = self._nouns.groups()
         self._wanted = self._nouns.wanted()

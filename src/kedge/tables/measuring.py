@@ -20,6 +20,8 @@ class Measuring(Frame):
     """Finds the measures of a plan."""
 
     _sold_rivals: Sequence[Measure] = ()
+    _instead: Sequence[Measure] = ()
+    """What may have been counted instead."""
 
     def _measures(self) -> list[Measure]:
         count = next((m for m in self._content if m.has("ask.count", "logic.counted")), None)
@@ -65,12 +67,24 @@ class Measuring(Frame):
             head.role = "measure"
             if head.columns:
                 self.score *= min(1.0, head.columns.score + 0.03)
+            if counted.func is Func.DISTINCT and self._were_sold() and not self._any("logic.distinct"):
+                # "How many products were sold": different ones, or pieces?
+                pieces = self._figures.of_concept("quantity", head.text)
+                self._instead = [pieces.measure] if pieces else []
             return counted
         if head.has("concept.revenue", "verb.", "concept.sold") and self._named:
             head.role = "cue"
             sold = self._figures.of_concept("quantity", head.text) if head.has("concept.sold") else None
             return sold.measure if sold else Measure(Func.COUNT)
         return Measure(Func.COUNT) if head.unknown else None
+
+    def _were_sold(self) -> bool:
+        """Whether the things counted were sold, not selling."""
+        for mention in self._content:
+            before = self._reading.tokens[mention.start - 1].folded if mention.start else ""
+            if mention.has("concept.sold") and "logic.is" in self._reading.lexicon.tags(before):
+                return True
+        return False
 
     def _measures_named(self) -> list[Figure]:
         """Figures that the question names and nothing else uses."""

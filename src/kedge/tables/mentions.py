@@ -195,7 +195,7 @@ class _Found:
                     matches = [*matches, *self._vocabulary.values.mended(self._question, start, end)]
                 if matches:
                     mention = self.mention(start, end)
-                    mention.values = sorted(matches, key=lambda match: -match.score)
+                    mention.values = _best_of_columns(matches)
                     out.append(_Candidate((end - start, max(match.score for match in matches)), mention))
             if not taken[start] and (column := self._vocabulary.columns.mended(self._question[start], start)):
                 mention = self.mention(start, start + 1)
@@ -215,6 +215,13 @@ class _Found:
 
     def _inside(self, place: int, quote: int) -> bool:
         return 0 <= place < len(self._question) and self._question[place].quote == quote
+
+
+def _best_of_columns(matches: Sequence[ValueMatch]) -> list[ValueMatch]:
+    best: dict[str, ValueMatch] = {}
+    for match in sorted(matches, key=lambda match: match.score):
+        best[match.column] = match
+    return sorted(best.values(), key=lambda match: -match.score)
 
 
 __all__ = ["MOST_TOKENS", "SEGMENT", "Mention", "Reading"]

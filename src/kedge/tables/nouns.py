@@ -152,6 +152,8 @@ class Nouns:
                 continue
             if mention.values or mention.has("super.", "logic.distinct", "logic.is"):
                 continue
+            if mention.has("concept.sold") and position > place - 1 and self._before(position).has("super."):
+                continue
             head = self.head(position)
             if head is None or head.has("ask.count"):
                 return None

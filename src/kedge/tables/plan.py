@@ -156,6 +156,8 @@ class Plan:
     order: Order | None = None
     limit: int | None = None
     """Most groups or rows; with limit 1 all that tie for the first place are given."""
+    tally: bool = False
+    """Give the number of groups instead of the groups: how many customers have more than 5 orders."""
     columns: tuple[str, ...] = ()
     """What a list shows; empty for all."""
     distinct: bool = False

@@ -105,6 +105,10 @@ class Writer:
             text = f"SELECT * FROM ({text}) WHERE {' AND '.join(having)}"
         elif having and keys:
             text += f" HAVING {' AND '.join(having)}"
+        if plan.tally:
+            kept = " AND ".join(f"{name} IS NOT NULL" for name in names)
+            out.text = f"SELECT count(*) FROM ({text}) WHERE {kept}"
+            return out
         return self._ordered(text, plan, names, rows, out)
 
     def _ordered(self, text: str, plan: Plan, names: Sequence[str], rows: int, out: Statement) -> Statement:

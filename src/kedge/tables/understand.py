@@ -43,6 +43,8 @@ class Understood:
     """What could also have been meant."""
     unmatched: Sequence[str] = ()
     """Words of the question that the plan does not use."""
+    loose: bool = False
+    """Whether some value was not named exactly."""
     alternatives: Sequence[Plan] = ()
     """Other readings; where one gives another answer, `settle` says so."""
     leaves: Sequence[float] = ()
@@ -96,6 +98,7 @@ def _read(reading: Reading, choice: int) -> tuple[Understood, Assembly]:
         "; ".join(dict.fromkeys(notes)),
         tuple(assembly.ambiguous),
         unmatched,
+        assembly.loose,
     )
     return understood, assembly
 

@@ -2,9 +2,10 @@
 
     python -m benchmarks.table_questions PATH… [--show] [--json]
 
-PATH is a folder with the open data of one set, named as the set: `completejourney` (transactions joined with products) or
-`northwind` (orders with lines, products, categories, customers). Every question has SQL that a person wrote, and the answer
-must hold the same figures. `wrong but sure` is the figure that matters: an answer that is given and is not right.
+PATH is a folder with the open data of one set, named as the set: `completejourney` (transactions joined with
+products) or `northwind` (orders with lines, products, categories, customers). Every question has SQL that a person
+wrote, and the answer must hold the same figures. `wrong but sure` is the figure that matters: an answer that is given
+and is not right.
 Control: questions without SQL, which nothing in the table can answer by computing, must fall back.
 """
 
@@ -31,7 +32,8 @@ from kedge.tables.vocabulary import Vocabulary, read_vocabulary
 QUESTIONS = Path(__file__).parent / "table_questions_data"
 CSV = "read_csv('{folder}/{name}.csv', header=true, delim=',', nullstr=['NULL', ''], ignore_errors=true)"
 JOINS = {
-    "completejourney": "SELECT t.*, p.* EXCLUDE (product_id) FROM [transactions_150k] t LEFT JOIN [products] p USING (product_id)",
+    "completejourney": """SELECT t.*, p.* EXCLUDE (product_id)
+        FROM [transactions_150k] t LEFT JOIN [products] p USING (product_id)""",
     "northwind": """SELECT o.orderID, o.customerID, c.companyName, c.contactTitle, c.city, c.country, o.orderDate,
         o.requiredDate, o.shippedDate, o.freight, o.shipCity, o.shipCountry, s.companyName AS shipper,
         e.lastName AS employee, d.productID, p.productName, g.categoryName, d.unitPrice, d.quantity, d.discount
@@ -204,7 +206,8 @@ def main() -> None:
         for outcome in outcomes:
             if options.all or (options.show and not outcome.verdict.startswith("right")):
                 print(
-                    f"{outcome.verdict:20} {outcome.sure:.2f} {outcome.text}\n    plan: {outcome.plan}\n    {outcome.answer}\n    {outcome.why}"
+                    f"{outcome.verdict:20} {outcome.sure:.2f} {outcome.text}\n    plan: {outcome.plan}\n"
+                    f"    {outcome.answer}\n    {outcome.why}"
                 )
         print(json.dumps(figures, indent=2))
 

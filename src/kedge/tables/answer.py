@@ -15,8 +15,9 @@ from kedge.tables.plan_text import plan_text, steps
 from kedge.tables.understand import SURE, Understood, understand
 from kedge.tables.vocabulary import Vocabulary
 
-_UNSETTLED = 0.8
-"""What other readings with other answers leave of `sure`."""
+
+_NOTHING = 0.5
+"""What remains of `sure` when a loose match leads to no rows at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,10 @@ def settle(
     """Run the other readings: if all give the same rows, it does not matter which was meant; else be less sure."""
     notes: list[str] = []
     sure = understood.sure
-    for plan in understood.alternatives:
+    if result.row_count == 0 and understood.loose:
+        sure *= _NOTHING
+        notes.append("nothing in the table fits what the words were taken for")
+    for plan, leaves in zip(understood.alternatives, understood.leaves, strict=True):
         try:
             other = execute(connection, vocabulary.table, plan, limits)
         except QueryError as error:
@@ -83,7 +87,7 @@ def settle(
             continue
         if _names(understood.plan, result) == _names(plan, other):
             continue
-        sure *= _UNSETTLED
+        sure *= leaves
         text = phrase(plan, vocabulary.table, other)
         notes.append(f"another reading ({plan_text(plan, vocabulary.table)}) gives: {text}")
     if not notes:

@@ -2,41 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-import Stemmer
-
-from kedge.tables.conditions import Finder, Limit, Named, dated, merged, months_together, scaled
-from kedge.tables.figures import Figure, Figures
-from kedge.tables.mentions import Mention, Reading
-from kedge.tables.nouns import Nouns, Thing
-from kedge.tables.periods import Period
-from kedge.tables.plan import Filter, Func, Group, Having, Measure, Op, Order, Part, Plan, Side, Task
-from kedge.tables.plan_text import column_name
-from kedge.tables.schema import Column, ColumnType
-
-_FUNCS = {"func.sum": Func.SUM, "func.average": Func.AVERAGE, "func.median": Func.MEDIAN}
-_MANY = 50
-_stem = Stemmer.Stemmer("english").stemWord
+from kedge.tables.columns import ADDED
+from kedge.tables.conditions import Named, dated, merged
+from kedge.tables.figures import Figure
+from kedge.tables.frame import OTHER_MEASURE, OTHER_THING, Alternative, of_groups
+from kedge.tables.measuring import Measuring
+from kedge.tables.mentions import Mention
+from kedge.tables.nouns import Thing
+from kedge.tables.plan import Filter, Func, Group, Measure, Order, Part, Plan, Side, Task
+from kedge.tables.vocabulary import entity
 
 
-class Assembly:
-    """One attempt at a plan. `choice` picks another reading where several fit equally."""
-
-    def __init__(self, reading: Reading, choice: int = 0) -> None:
-        self._reading = reading
-        self._choice = choice
-        self._content = reading.content
-        self._table = reading.vocabulary.table
-        self._columns = reading.vocabulary.columns
-        self._figures = Figures(self._columns)
-        self._nouns = Nouns(self._content, self._columns)
-        self.score = 1.0
-        self.notes: list[str] = []
-        self.ambiguous: list[str] = []
-        self.alternatives: list[Plan] = []
-        self.refusal = "the question names nothing of the table that could be computed"
+class Assembly(Measuring):
+    """One attempt at a plan."""
 
     def plan(self) -> Plan | None:
         """The plan, or None with `refusal` saying why."""
@@ -53,38 +33,38 @@ class Assembly:
         if self._any("logic.open"):
             self.refusal = "the question asks for more than can be computed from the columns"
             return None
-        self._claim_limit()
-        conditions = Finder(self._reading, self._choice).find()
-        self._named, self._limits = conditions.named, conditions.limits
-        self._periods = conditions.periods
-        self._others = conditions.others
-        for score in conditions.scores:
-            self.score *= score
-        self.notes += conditions.notes
-        for mention, rivals in conditions.rivals:
-            names = ", ".join(column_name(self._table, match.column) for match in rivals)
-            self.ambiguous.append(f"“{mention.text}” is a value of several columns: {names}")
-        self._dates = self._date_column()
-        self._groups = self._nouns.groups()
-        self._wanted = self._nouns.wanted()
         if self._wanted is None and (self._limits or self._any("super.")) and not self._any("ask.", "func."):
             self._wanted = self._nouns.opening()
+        if self._wanted is None and self._any("ask.person"):
+            self._wanted = self._who()
+        if self._any("logic.growth") and (self._any("super.") or self._wanted or self._groups):
+            self.refusal = "how each of several things changed is more than one plan can say"
+            return None
         if self._any("logic.share"):
             return self._share()
         return self._compare() or self._chosen()
 
+    def _who(self) -> Thing | None:
+        """The persons of a table, if one column (or several with one value for each other) names them."""
+        people = self._columns.people()
+        word = self._first("ask.person")
+        if not self._reading.vocabulary.one_thing(people):
+            self.refusal = f"it is not clear which column “{word.text}” asks for"
+            self.score *= 0.4
+            return None
+        self.score *= 0.9
+        return Thing(word, entity(people))
+
     def _chosen(self) -> Plan | None:
         if self._any("super."):
             return self._superlative()
-        if self._any("ask.count", "ask.much", "func.") or self._measures_named() or self._limits_sum():
+        if self._any("ask.count", "ask.much", "func.") or self._measures_named() or self._limits_sum() or self._groups:
             return self._aggregate()
         return self._list()
 
-    # What is asked
-
     def _superlative(self) -> Plan | None:
         word = next(mention for mention in self._content if mention.has("super."))
-        tag = next(tag for tag in sorted(word.tags) if tag.startswith("super."))
+        tag = next(tag for tag in sorted(word.tags) if tag.startswith(("super.high", "super.low")))
         high = tag.startswith("super.high")
         concept = tag.partition("_")[2]
         word.role = "cue"
@@ -96,7 +76,9 @@ class Assembly:
         func = self._func()
         measure = figure.measure
         if measure.func is Func.SUM:
-            plain = Func.SUM if figure.added and self._wanted and not concept else Func.MAX if high else Func.MIN
+            single = self._wanted and self._wanted.column and self._wanted.column.distinct == self._table.rows
+            added = figure.added and self._wanted and not concept and not single
+            plain = Func.SUM if added else Func.MAX if high else Func.MIN
             if concept == "sold":
                 plain = Func.SUM
             measure = replace(measure, func=func or plain)
@@ -122,27 +104,57 @@ class Assembly:
             limit=self._limit or 1,
         )
         self._rivals(plan, figure)
+        if measure.func is Func.SUM and not func and word.has("super.size") and self._once_or_in_all(measure):
+            once = replace(measure, func=Func.MAX if high else Func.MIN)
+            self.alternatives.append(Alternative(replace(plan, measures=(once,)), OTHER_MEASURE))
         return plan
 
+    def _once_or_in_all(self, measure: Measure) -> bool:
+        """Whether “the highest attendance” of a team may be that of one match. Sales and pieces are added up."""
+        added = measure.column and any(self._columns.has_concept(measure.column, concept) for concept in ADDED)
+        return bool(measure.column) and not added and not measure.other
+
     def _super_figure(self, word: Mention, concept: str, high: bool) -> Figure | None:
+        """By what the most or least is told."""
+        place = self._content.index(word)
+        following = self._content[place + 1] if place + 1 < len(self._content) else None
         if concept == "date":
-            if self._dates is None:
-                return None
-            if not self._any("ask.when"):
-                # "the last order" is one order, "the last 5 orders" five: by their dates.
-                self.score *= 0.9
-            return Figure(Measure(Func.MAX if high else Func.MIN, self._dates.field), False)
+            return self._by_date(high)
         if concept == "count":
             return Figure(Measure(Func.COUNT), True)
+        named_beside = following and following.columns and concept not in ("", "sold")
+        beside = self._figures.of(following) if following and named_beside else None
+        if following and beside:
+            following.role = "measure"
+            return beside
         if concept:
-            return self._figures.of_concept(concept, word.text)
-        place = self._content.index(word)
+            named = self._measures_named() if concept == "sold" else []
+            return named[0] if named else self._figures.of_concept(concept, word.text)
+        if following and following.values and word.has("super.amount") and self._any("concept.sold"):
+            return self._pieces(following)
         for mention in (*self._content[place + 1 :], *reversed(self._content[:place])):
-            if mention.role or mention.has("concept.sold"):
-                continue
-            found = self._figure_or_count(mention)
-            if found:
+            unused = not mention.role and not mention.has("concept.sold")
+            if unused and (found := self._figure_or_count(mention)):
                 return found
+        return self._not_said(word)
+
+    def _pieces(self, mention: Mention) -> Figure | None:
+        """“Bought the most bananas”: in pieces, in money as the other reading."""
+        pieces = self._figures.of_concept("quantity", mention.text)
+        money = self._figures.of_concept("revenue", mention.text)
+        if pieces and money:
+            pieces.rivals.append(money.measure)
+        return pieces or money
+
+    def _by_date(self, high: bool) -> Figure | None:
+        """The last order is one order, the last 5 orders are five: by their dates."""
+        if self._dates is None:
+            return None
+        self.score *= 1.0 if self._any("ask.when") else 0.9
+        return Figure(Measure(Func.MAX if high else Func.MIN, self._dates.field), False)
+
+    def _not_said(self, word: Mention) -> Figure | None:
+        """“The best products”: by what was sold."""
         if self._any("concept.sold"):
             return self._figures.of_concept("sold", self._first("concept.sold").text)
         figure = self._figures.of_concept("revenue", word.text) if self._wanted else None
@@ -168,6 +180,12 @@ class Assembly:
         if not measures:
             self.refusal = "it is not clear which figure is meant"
             return None
+        if self._any("logic.both") and measures[0].func is Func.DISTINCT:
+            self.refusal = "things that have both of two values are more than one plan can say"
+            return None
+        tally = self._tally(measures[0])
+        if tally:
+            return tally
         by = self._by()
         if self._wanted:
             group = self._wanted.group(self._dates)
@@ -177,7 +195,33 @@ class Assembly:
         first = measures[0]
         if first.func is Func.SUM and first.column and not self._func() and not self._adds(first):
             return self._shown(filters, first)
-        return Plan(filters=filters, measures=tuple(measures), groups=by, having=having)
+        plan = Plan(filters=filters, measures=tuple(measures), groups=by, having=having)
+        for other in self._instead:
+            self.alternatives.append(Alternative(replace(plan, measures=(other,)), OTHER_THING))
+        return plan
+
+    def _tally(self, counted: Measure) -> Plan | None:
+        """How many customers have more than 5 orders: the total of each is compared, not single rows."""
+        column = counted.column if counted.func is Func.DISTINCT and not counted.per else None
+        if not column or not self._limits or self._groups or self._table.column(column).distinct == self._table.rows:
+            return None
+        figure = self._limit_figure(self._limits[0])
+        if figure is None or not of_groups(figure) or figure.measure == counted:
+            return None
+        self._take(figure)
+        loose = self._limits[0].target
+        before = list(self._limits)
+        filters, having = self._filters(figure.measure)
+        if not having:
+            return None
+        self._use("ask.")
+        plan = Plan(filters=filters, measures=(figure.measure,), groups=(Group(column),), having=having, tally=True)
+        if loose and loose.columns and figure.measure.func is Func.SUM and figure.measure.column:
+            # "with a quantity of at least 3" may be that of one row.
+            self._limits = before
+            rows = Filter(figure.measure.column, before[0].op, before[0].values)
+            self.alternatives.append(Alternative(Plan(filters=(*filters, rows), measures=(counted,)), OTHER_MEASURE))
+        return plan
 
     def _kept_groups(self) -> Plan | None:
         """Things whose figure is over or under a number."""
@@ -203,9 +247,10 @@ class Assembly:
         return Plan(task=Task.LIST, filters=filters, measures=(), columns=(measure.column or "",), distinct=True)
 
     def _list(self) -> Plan | None:
-        thing, listing = self._wanted, self._any("ask.list", "row.")
+        thing = self._wanted
         filters, _ = self._filters(None)
-        if thing is None and not (listing and filters and self._any("ask.list")):
+        opens = bool(self._content) and self._content[0].has("row.")
+        if thing is None and not (filters and (self._any("ask.list") or opens)):
             return None
         self._use("ask.", "row.")
         if thing is None:
@@ -215,7 +260,6 @@ class Assembly:
             return None
         self.score *= thing.mention.columns.score if thing.mention.columns else 1.0
         shown = [item.column for item in self._labelled(group)]
-        shown += [item.column for item in filters if item.op not in (Op.IS, Op.EMPTY) and item.column not in shown]
         return Plan(
             task=Task.LIST, filters=filters, measures=(), columns=tuple(shown), distinct=True, limit=self._limit
         )
@@ -243,15 +287,21 @@ class Assembly:
         ]
         after = min((start for start in verbs if start > word.end), default=-1)
         part = [item for item in self._named if item.mention.start > after] if after >= 0 else list(self._named)
-        part = part or list(self._named)
-        periods = [] if part else self._period_filters(self._periods)
+        others = [item for item in self._others if item[0].start > after] if after >= 0 else list(self._others)
+        if not part and not others:
+            part, others = list(self._named), list(self._others)
+        self._others = [item for item in self._others if item not in others]
+        periods = [] if part or others else self._period_filters(self._periods)
         kept = [item for item in self._named if item not in part]
         self._named = kept
         if periods:
             self._periods = []
-        limits = self._limit_filters() if not part and not periods else ()
+        limits = self._limit_filters() if not part and not others and not periods else ()
         filters, _ = self._filters(None)
-        wanted = (*merged(part), *periods, *limits)
+        wanted = (*merged(part), *(item for _, item in others), *periods, *limits)
+        if self._any("logic.both") and measures[0].func is Func.DISTINCT:
+            self.refusal = "things that have both of two values are more than one plan can say"
+            return None
         if not wanted:
             self.refusal = "it is not clear which part the share is of"
             return None
@@ -276,7 +326,8 @@ class Assembly:
         )
         measures = self._measures()
         if not measures and self._any("ask.which", "logic.comparative"):
-            figure = self._figures.of_concept("sold", "more") if self._any("concept.sold") else None
+            found = (self._figure_or_count(mention) for mention in self._content if not mention.role)
+            figure = next((item for item in found if item), None)
             measures = [figure.measure] if figure else []
         if not measures or self._groups:
             self.refusal = "it is not clear by which figure to compare"
@@ -285,7 +336,7 @@ class Assembly:
         self._use("ask.")
         plan = Plan(task=Task.COMPARE, filters=filters, measures=tuple(measures[:1]), sides=sides)
         for rival in self._sold_rivals:
-            self.alternatives.append(replace(plan, measures=(rival,)))
+            self.alternatives.append(Alternative(replace(plan, measures=(rival,)), OTHER_MEASURE))
         return plan
 
     def _sides_of_values(self) -> tuple[Side, ...]:
@@ -313,306 +364,3 @@ class Assembly:
                 self.notes.append(period.note)
         self._periods = []
         return tuple(Side(period.label, (dated(period, self._dates),)) for period in parts)
-
-    # The figure
-
-    _sold_rivals: Sequence[Measure] = ()
-
-    def _measures(self) -> list[Measure]:
-        count = next((m for m in self._content if m.has("ask.count", "logic.counted")), None)
-        func = self._func()
-        if count:
-            head = self._nouns.head(self._content.index(count) + 1)
-            count.role = "cue"
-            measure = self._counting(head)
-            return [self._nested(measure, func) if measure else Measure(Func.COUNT)] if measure else []
-        figures = self._measures_named()
-        if not figures:
-            figure = self._implied()
-            figures = [figure] if figure else []
-        out = []
-        for figure in figures:
-            self._take(figure)
-            measure = figure.measure
-            if measure.func is Func.SUM and measure.column:
-                measure = self._nested(measure, func) if figure.added else replace(measure, func=func or Func.SUM)
-            out.append(measure)
-        functions = self._funcs()
-        if len(functions) > 1 and len(out) == 1 and not out[0].per:
-            out = [replace(out[0], func=each) for each in functions]
-        return out
-
-    def _counting(self, head: Mention | None) -> Measure | None:
-        """What `how many` counts."""
-        quantity = self._first_or_none("concept.quantity")
-        if head is None or head.values:
-            wanted = quantity or self._first_or_none("concept.sold")
-            figure = self._figures.of_concept("quantity", wanted.text) if wanted else None
-            if figure:
-                self._take(figure)
-                return figure.measure
-            return Measure(Func.COUNT) if self._named else None
-        figure = self._figures.of(head)
-        if figure and not head.has("concept.revenue"):
-            head.role = "measure"
-            self._take(figure)
-            return replace(figure.measure, func=Func.SUM)
-        counted = self._counted(head)
-        if counted:
-            head.role = "measure"
-            if head.columns:
-                self.score *= min(1.0, head.columns.score + 0.03)
-            return counted
-        if head.has("concept.revenue", "verb.", "concept.sold") and self._named:
-            head.role = "cue"
-            sold = self._figures.of_concept("quantity", head.text) if head.has("concept.sold") else None
-            return sold.measure if sold else Measure(Func.COUNT)
-        return Measure(Func.COUNT) if head.unknown else None
-
-    def _counted(self, mention: Mention) -> Measure | None:
-        """Rows, or the different things of a column."""
-        if mention.has("row."):
-            return Measure(Func.COUNT)
-        thing = self._nouns.thing(mention, counted=True)
-        if thing is None or thing.column is None:
-            return None
-        return Measure(Func.DISTINCT, thing.column.field)
-
-    def _measures_named(self) -> list[Figure]:
-        """Figures that the question names and nothing else uses."""
-        out: list[Figure] = []
-        for mention in self._content:
-            if mention.role not in ("", "measure") or mention.has("concept.sold"):
-                continue
-            figure = self._figures.of(mention)
-            if figure is None:
-                continue
-            mention.role = "measure"
-            if all(figure.measure != other.measure for other in out):
-                out.append(figure)
-        if len(out) > 1 and any(figure.notes for figure in out) and any(not figure.notes for figure in out):
-            # A column that is named beats a word that only hints at one.
-            out = [figure for figure in out if not figure.notes]
-        return out
-
-    def _implied(self) -> Figure | None:
-        sold = self._first_or_none("concept.sold")
-        if sold or self._any("ask.much"):
-            figure = self._figures.of_concept("sold", (sold or self._first("ask.much")).text)
-            if figure:
-                self._sold_rivals = [] if self._any("ask.much") else figure.rivals
-            return figure
-        if Func.SUM in self._funcs():
-            for mention in self._content:
-                if not mention.role and (counted := self._counted(mention)):
-                    mention.role = "measure"
-                    return Figure(counted, True)
-        return None
-
-    def _nested(self, measure: Measure, func: Func | None) -> Measure:
-        """`average sales per basket`: a figure for each basket first."""
-        inner = measure.func
-        if func is not Func.AVERAGE and func is not Func.MEDIAN:
-            return replace(measure, func=func) if func and inner is Func.SUM else measure
-        counting = inner in (Func.COUNT, Func.DISTINCT)
-        for place, (word, thing) in enumerate(self._groups):
-            column = thing.column
-            many = column is not None and (column.type is ColumnType.ID or column.distinct > _MANY)
-            if column and word.has("logic.per") and (counting or many):
-                del self._groups[place]
-                return replace(measure, func=func, per=column.field, inner=inner)
-            if column and word.has("logic.per"):
-                self.score *= 0.75
-                self.notes.append("averaged over rows, one figure for each group")
-        for mention in self._content:
-            column = mention.column()
-            if (
-                column
-                and column.type is ColumnType.ID
-                and not mention.role
-                and not counting
-                and self._compound(mention)
-            ):
-                mention.role = "measure"
-                return replace(measure, func=func, per=column.field, inner=inner)
-        if counting and self._groups and self._groups[-1][1].column:
-            _, thing = self._groups.pop()
-            return replace(measure, func=func, per=thing.column.field if thing.column else None, inner=inner)
-        return measure if counting else replace(measure, func=func)
-
-    def _compound(self, mention: Mention) -> bool:
-        """Whether a thing and a measure make one noun: basket value."""
-        return any(
-            other.role == "measure" and mention.end == other.start and (other.columns or other.concept())
-            for other in self._content
-        )
-
-    def _adds(self, measure: Measure) -> bool:
-        return measure.other is not None or self._columns.adds(measure.column or "")
-
-    def _func(self) -> Func | None:
-        found = self._funcs()
-        return found[-1] if found else None
-
-    def _funcs(self) -> list[Func]:
-        out = []
-        for mention in self._content:
-            for tag, func in _FUNCS.items():
-                if mention.has(tag):
-                    mention.role = "cue"
-                    out.append(func)
-        return out
-
-    # Rows and groups
-
-    def _filters(self, measure: Measure | None) -> tuple[tuple[Filter, ...], tuple[Having, ...]]:
-        """All filters, and those numbers that apply to the figure of a group."""
-        filters = [*merged(self._named), *self._others, *self._period_filters(self._periods)]
-        having: list[Having] = []
-        for limit in self._limits:
-            figure = self._limit_figure(limit)
-            if measure and figure and self._of_groups(limit, figure) and figure.measure == measure:
-                having.append(Having(limit.op, limit.values))
-                self._done(limit)
-            else:
-                filters += self._row_filter(limit, figure)
-        return tuple(filters), tuple(having)
-
-    def _limit_filters(self) -> tuple[Filter, ...]:
-        out = [item for limit in self._limits for item in self._row_filter(limit, self._limit_figure(limit))]
-        self._limits = []
-        return tuple(out)
-
-    def _row_filter(self, limit: Limit, figure: Figure | None) -> list[Filter]:
-        column = limit.target.column() if limit.target else None
-        field = (
-            figure.measure.column if figure and figure.measure.func is Func.SUM and not figure.measure.other else None
-        )
-        if field is None and column and (column.type.measured or column.type.dated):
-            field = column.field
-        if field is None:
-            limit.mention.role = ""
-            return []
-        self._done(limit)
-        known = self._table.column(field)
-        return [Filter(field, limit.op, tuple(scaled(value, limit.unit, known) for value in limit.values))]
-
-    def _done(self, limit: Limit) -> None:
-        if limit.target:
-            limit.target.role = limit.target.role or "measure"
-
-    def _limit_figure(self, limit: Limit) -> Figure | None:
-        if limit.target is None:
-            if limit.unit != "money":
-                return None
-            return self._figures.of_concept("revenue", "money") or self._figures.of_concept("price", "money")
-        figure = self._figures.of(limit.target)
-        if figure:
-            return figure
-        counted = self._counted(limit.target)
-        return Figure(counted, True) if counted else None
-
-    def _of_groups(self, limit: Limit, figure: Figure) -> bool:
-        """Whether a number is about the sum of a group rather than about single rows."""
-        return figure.added or figure.measure.func in (Func.COUNT, Func.DISTINCT)
-
-    def _limits_sum(self) -> bool:
-        """Whether things are asked for whose total is over or under a number."""
-        if not self._wanted or not self._limits:
-            return False
-        figure = self._limit_figure(self._limits[0])
-        return figure is not None and self._of_groups(self._limits[0], figure)
-
-    def _period_filters(self, periods: Sequence[tuple[Mention, Period]]) -> list[Filter]:
-        if not periods or self._dates is None:
-            return []
-        kinds: dict[Part | None, list[Period]] = {}
-        for _, period in periods:
-            kinds.setdefault(period.part, []).append(period)
-        out = []
-        for parts in kinds.values():
-            period = parts[0] if len(parts) == 1 else months_together(parts)
-            if period is None:
-                return []
-            out.append(dated(period, self._dates))
-        for mention, period in periods:
-            mention.role = "filter"
-            if period.note:
-                self.notes.append(period.note)
-        return out
-
-    def _date_column(self) -> Column | None:
-        columns = self._columns.dated()
-        if len(columns) < 2:
-            return columns[0] if columns else None
-        stems = {_stem(token.folded) for token in self._reading.tokens}
-        named = [column for column in columns if (self._columns.words(column.field) - {"date", "time"}) & stems]
-        chosen = named[0] if len(named) == 1 else next((c for c in columns if c in named), columns[0])
-        if self._periods or self._any("time."):
-            self.notes.append(f"dates taken from {chosen.name}")
-            self.score *= 1.0 if len(named) == 1 else 0.93
-        return chosen
-
-    def _by(self) -> tuple[Group, ...]:
-        out: list[Group] = []
-        for _, thing in self._groups:
-            group = thing.group(self._dates)
-            if group and group not in out:
-                out.append(group)
-            if thing.mention.columns:
-                self.score *= min(1.0, thing.mention.columns.score + 0.03)
-        return tuple(out)
-
-    def _labelled(self, group: Group) -> tuple[Group, ...]:
-        """An id together with the column that names it."""
-        if group.part:
-            return (group,)
-        others = self._reading.vocabulary.labels.get(group.column, ())
-        return (group, *(Group(field) for field in others))
-
-    def _claim_limit(self) -> None:
-        """The number of things wanted: top 5, three best, which 3 departments, list 10 products."""
-        self._limit: int | None = None
-        for place, mention in enumerate(self._content):
-            amount = mention.amount
-            if amount is None or amount.unit or amount.value != int(amount.value) or not 1 <= amount.value <= 1000:
-                continue
-            before = self._content[place - 1] if place else None
-            after = self._content[place + 1] if place + 1 < len(self._content) else None
-            asked = (
-                before
-                and before.has("ask.which", "ask.list")
-                and after
-                and (after.columns or after.has("row.", "super."))
-            )
-            if asked or (before and before.has("super.")) or (after and after.has("super.")):
-                mention.role = "limit"
-                self._limit = int(amount.value)
-                return
-
-    # Small things
-
-    def _take(self, figure: Figure) -> None:
-        self.score *= figure.score
-        self.notes += figure.notes
-
-    def _rivals(self, plan: Plan, figure: Figure) -> None:
-        for rival in figure.rivals:
-            self.alternatives.append(replace(plan, measures=(replace(rival, func=plan.measures[0].func),)))
-
-    def _any(self, *tags: str) -> bool:
-        return any(mention.has(*tags) for mention in self._content)
-
-    def _first(self, tag: str) -> Mention:
-        return next(mention for mention in self._content if mention.has(tag))
-
-    def _first_or_none(self, tag: str) -> Mention | None:
-        return next((mention for mention in self._content if mention.has(tag)), None)
-
-    def _use(self, *tags: str) -> None:
-        for mention in self._content:
-            if mention.has(*tags):
-                mention.role = mention.role or "cue"
-
-
-__all__ = ["Assembly", "Thing"]

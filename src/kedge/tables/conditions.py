@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import Stemmer
 
 from kedge.tables.columns import is_entity
+from kedge.tables.lexicon import load
 from kedge.tables.mentions import Mention, Reading
 from kedge.tables.periods import Period
 from kedge.tables.plan import Filter, Op, Part, Scalar
 from kedge.tables.schema import Column, ColumnType
 from kedge.tables.values import ValueMatch
+from kedge.tables.words import name_words
 
 _OPS = {
     "compared.more": Op.MORE,
@@ -21,6 +24,8 @@ _OPS = {
     "compared.at_most": Op.AT_MOST,
 }
 _NEAR = 3
+_MANY_MORE = 5
+_COLUMN_WORD = 0.45
 _stem = Stemmer.Stemmer("english").stemWord
 
 
@@ -43,6 +48,8 @@ class Limit:
     unit: str
     target: Mention | None
     """The column, measure or noun it is about."""
+    concept: str = ""
+    """The kind of measure that the comparing word itself says: older is age."""
 
 
 @dataclass(slots=True)
@@ -52,12 +59,14 @@ class Conditions:
     named: list[Named] = field(default_factory=list)
     periods: list[tuple[Mention, Period]] = field(default_factory=list)
     limits: list[Limit] = field(default_factory=list)
-    others: list[Filter] = field(default_factory=list)
+    others: list[tuple[Mention, Filter]] = field(default_factory=list)
     """Ids, numbers and empty cells."""
     rivals: list[tuple[Mention, list[ValueMatch]]] = field(default_factory=list)
     """Values that fit several columns equally."""
     notes: list[str] = field(default_factory=list)
     scores: list[float] = field(default_factory=list)
+    loose: bool = False
+    """Whether some value was not named exactly."""
 
 
 class Finder:
@@ -90,7 +99,9 @@ class Finder:
         if len(best) > 1:
             self.found.rivals.append((mention, best))
         chosen = best[self._choice % len(best)]
-        self.found.scores.append(min(1.0, chosen.score))
+        score = min(1.0, chosen.score) - (_COLUMN_WORD if self._column_word(mention, chosen, ranked[0][0]) else 0.0)
+        self.found.scores.append(score)
+        self.found.loose = self.found.loose or chosen.score < 1.0
         if chosen.score < 0.9:
             name = self._reading.vocabulary.table.column(chosen.column).name
             some = ", ".join(chosen.values[:3]) + (" …" if len(chosen.values) > 3 else "")
@@ -110,11 +121,37 @@ class Finder:
                 if other.columns and any(column.field == match.column for column in other.columns.columns):
                     score += 0.3
                     other.role = other.role or "describes"
-            if around & self._columns.words(match.column):
+            if around & self._columns.words(match.column) or self._directed(mention, match.column):
                 score += 0.1
-            out.append((score, match))
+            out.append((score - self._unlikely(match, mention.values), match))
         fewest = {match.column: len(self._columns.words(match.column)) for _, match in out}
         return sorted(out, key=lambda item: (-round(item[0], 3), fewest[item[1].column]))
+
+    def _column_word(self, mention: Mention, chosen: ValueMatch, rank: float) -> bool:
+        """Whether the word is also part of other columns' names, and its own column is not said: coupon, coupon_disc."""
+        if rank > chosen.score or mention.end - mention.start > 1:
+            return False
+        word = self._reading.tokens[mention.start].word
+        return any(word in fields and chosen.column != field for field, fields in self._columns.names())
+
+    def _directed(self, mention: Mention, column: str) -> bool:
+        """`from Oslo` is the origin, `to Rome` the destination."""
+        before = self._reading.tokens[mention.start - 1].folded if mention.start else ""
+        lexicon = self._reading.lexicon
+        ways = {tag for tag in lexicon.tags(before) if tag.startswith("way.")}
+        english = load("english")
+        return any(
+            f"ends.{way.partition('.')[2]}" in english.tags(word)
+            for way in ways
+            for word in name_words(self._reading.vocabulary.table.column(column).name)
+        )
+
+    def _unlikely(self, match: ValueMatch, rivals: Sequence[ValueMatch]) -> float:
+        """Unqualified, a value is of the plainer column (city, not ship_city), or of the one with many more rows."""
+        words = self._columns.words(match.column)
+        plainer = any(self._columns.words(other.column) < words for other in rivals)
+        rarer = any(other.rows >= _MANY_MORE * match.rows and other.score >= match.score for other in rivals)
+        return 0.05 * plainer + 0.05 * rarer
 
     def _beside(self, place: int) -> list[Mention]:
         near = [self._content[other] for other in (place - 1, place + 1) if 0 <= other < len(self._content)]
@@ -148,17 +185,17 @@ class Finder:
             if last and last.amount:
                 unit = amount.unit or last.amount.unit
                 values = (amount.value, last.amount.value)
-                self._limit(mention, Op.BETWEEN, values, unit, place - 1, place + 2)
+                self._limit(mention, Op.BETWEEN, (values, unit), place - 1, place + 2)
                 before.role = after.role = last.role = "number"
             return
         op = next((_OPS[tag] for tag in sorted(before.tags) if tag in _OPS), None) if before else None
         if op and before:
             before.role = "number"
-            self._limit(mention, self._turned(place - 1, op), (amount.value,), amount.unit, place - 1, place)
+            self._limit(mention, self._turned(place - 1, op), ((amount.value,), amount.unit), place - 1, place)
         elif after and after.has("compared.or_more", "compared.or_less"):
             after.role = "number"
             op = Op.AT_LEAST if after.has("compared.or_more") else Op.AT_MOST
-            self._limit(mention, op, (amount.value,), amount.unit, place, place + 1)
+            self._limit(mention, op, ((amount.value,), amount.unit), place, place + 1)
         elif before and before.columns and not amount.worded:
             self._equal(mention, before, amount.value, amount.unit)
 
@@ -170,9 +207,16 @@ class Finder:
             return {Op.MORE: Op.AT_MOST, Op.LESS: Op.AT_LEAST, Op.AT_LEAST: Op.LESS, Op.AT_MOST: Op.MORE}[op]
         return op
 
-    def _limit(self, mention: Mention, op: Op, values: Sequence[float], unit: str, first: int, last: int) -> None:
+    def _limit(self, mention: Mention, op: Op, numbers: tuple[Sequence[float], str], first: int, last: int) -> None:
+        values, unit = numbers
         mention.role = "number"
-        self.found.limits.append(Limit(mention, op, tuple(values), unit, self._target(first, last, unit)))
+        said = next(
+            (tag.partition(".")[2] for tag in sorted(self._content[first].tags) if tag.startswith("implies.")), ""
+        )
+        target = None if said else self._target(first, last, unit)
+        if target and not target.role:
+            target.role = "limited"
+        self.found.limits.append(Limit(mention, op, tuple(values), unit, target, said))
 
     def _target(self, first: int, last: int, unit: str) -> Mention | None:
         """What a comparison is about: the noun after the number, else the nearest measure before it."""
@@ -211,7 +255,7 @@ class Finder:
         if column.type is ColumnType.ID:
             given = self._reading.tokens[mention.start].text
         mention.role = before.role = "filter"
-        self.found.others.append(Filter(column.field, Op.IS, (given,)))
+        self.found.others.append((mention, Filter(column.field, Op.IS, (given,))))
 
     def _empty(self, place: int, mention: Mention) -> None:
         """`no discount`, `without category`, `not been shipped yet`."""
@@ -228,13 +272,14 @@ class Finder:
             return
         mention.role = target.role = "filter"
         if column.type is ColumnType.BOOLEAN:
-            self.found.others.append(Filter(column.field, Op.IS, (mention.has("logic.filled"),)))
+            kept = Filter(column.field, Op.IS, (mention.has("logic.filled"),))
         elif mention.has("logic.filled"):
-            self.found.others.append(Filter(column.field, Op.FILLED))
+            kept = Filter(column.field, Op.FILLED)
         elif column.type.measured and column.empty == 0:
-            self.found.others.append(Filter(column.field, Op.IS, (0,)))
+            kept = Filter(column.field, Op.IS, (0,))
         else:
-            self.found.others.append(Filter(column.field, Op.EMPTY))
+            kept = Filter(column.field, Op.EMPTY)
+        self.found.others.append((mention, kept))
 
     def _undone(self, target: Mention | None) -> Column | None:
         """The date column that records what a verb names: shippedDate for `not been shipped`."""
@@ -252,10 +297,10 @@ class Finder:
         if column is None or column.type is not ColumnType.BOOLEAN or mention.role:
             return
         before = self._content[place - 1] if place else None
-        if before and before.has("logic.group", "ask.count", "ask.which", "ask.list", "logic.empty"):
+        if before and before.has("logic.group", "logic.empty"):
             return
         mention.role = "filter"
-        self.found.others.append(Filter(column.field, Op.IS, (not self._negated(place),)))
+        self.found.others.append((mention, Filter(column.field, Op.IS, (not self._negated(place),))))
 
 
 def scaled(value: float, unit: str, column: Column) -> float:
@@ -294,7 +339,7 @@ def months_together(periods: Sequence[Period]) -> Period | None:
     ordered = sorted((p for p in periods if p.first and p.last), key=lambda p: str(p.first))
     if len(ordered) != len(periods):
         return None
-    for one, two in zip(ordered, ordered[1:], strict=False):
+    for one, two in pairwise(ordered):
         if one.last is None or two.first is None or (two.first - one.last).days != 1:
             return None
     return replace(ordered[0], last=ordered[-1].last)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 import duckdb
 
@@ -17,7 +18,8 @@ from kedge.tables.plan_text import headings
 from kedge.tables.schema import Table
 from kedge.tables.sql import Statement, Writer
 
-Cell = object
+Cell = Any
+"""What DuckDB gives for one cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ def execute(
     found = found[: bounds.rows]
     numbers: Sequence[int] = [int(number) for number in samples or ()]
     if plan.task is Task.LIST and not plan.distinct:
-        numbers = [int(str(row[0])) for row in found]
+        numbers = [int(row[0]) for row in found]
         found = [row[1:] for row in found]
     if plan.task is Task.COMPARE:
         found = _against([(side.label, *row[1:]) for side, row in zip(plan.sides, found, strict=True)])

@@ -1,4 +1,4 @@
-"""A question as a row of mentions that do not overlap: values, columns, periods, numbers, function words and the rest."""
+"""A question as mentions that do not overlap: values, columns, periods, numbers, function words and the rest."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WEAK = ("concept.", "row.", "time.", "verb.")
 
 @dataclass(slots=True)
 class Mention:
-    """Tokens `start` to `end` and what they may mean; exactly one of the fields below is set, none for an unknown word."""
+    """Tokens `start` to `end` and what they mean: one of the fields below is set, none for an unknown word."""
 
     start: int
     end: int
@@ -144,14 +144,25 @@ class _Found:
     def columns(self) -> list[_Candidate]:
         out = []
         for start in range(len(self._question)):
-            for end in range(start + 1, min(len(self._question), start + MOST_WORDS) + 1):
+            for end in range(start + 1, min(len(self._question), start + max(2, self._vocabulary.columns.longest)) + 1):
                 match = self._vocabulary.columns.matches(self._question, start, end, self._lexicon)
+                if end == start + 1 and (match is None or len(match.columns) > 1):
+                    match = self._vocabulary.columns.spread(self._question, start) or match
                 if match is None or (match.score < 0.7 and self._is_row(start, end)):
                     continue
                 mention = self.mention(start, end)
                 mention.columns = match
-                out.append(_Candidate((end - start, 6.0 if match.score >= 0.8 else 3.5), mention))
+                rank = 7.5 if match.score == 1.0 and self._asked_for(start) else 6.0 if match.score >= 0.8 else 3.5
+                out.append(_Candidate((end - start, rank), mention))
         return out
+
+    def _asked_for(self, start: int) -> bool:
+        """Whether a function or `by` stands before: then even a function word names a column (sum of count)."""
+        for token in reversed(self._question[:start]):
+            tags = self._lexicon.tags(token.folded)
+            if not any(tag.startswith("stop.") for tag in tags):
+                return any(tag.startswith(("func.", "super.", "logic.group")) for tag in tags)
+        return False
 
     def _is_row(self, start: int, end: int) -> bool:
         return "row.rows" in self._lexicon.tags(*(token.folded for token in self._question[start:end]))
@@ -184,7 +195,7 @@ class _Found:
                     matches = [*matches, *self._vocabulary.values.mended(self._question, start, end)]
                 if matches:
                     mention = self.mention(start, end)
-                    mention.values = sorted(matches, key=lambda match: -match.score)
+                    mention.values = _best_of_columns(matches)
                     out.append(_Candidate((end - start, max(match.score for match in matches)), mention))
             if not taken[start] and (column := self._vocabulary.columns.mended(self._question[start], start)):
                 mention = self.mention(start, start + 1)
@@ -193,7 +204,7 @@ class _Found:
         return out
 
     def _function(self, start: int, end: int) -> bool:
-        """Whether these tokens are only function words, which name values in quotation marks alone (`OR`, `no`, `in`)."""
+        """Whether these are only function words, which name values in quotation marks alone (`OR`, `no`, `in`)."""
         if end - start > 1:
             return all(self._strong(place) for place in range(start, end))
         return self._strong(start) or len(self._question[start].word) < 2 or self._question[start].word.isdigit()
@@ -204,6 +215,13 @@ class _Found:
 
     def _inside(self, place: int, quote: int) -> bool:
         return 0 <= place < len(self._question) and self._question[place].quote == quote
+
+
+def _best_of_columns(matches: Sequence[ValueMatch]) -> list[ValueMatch]:
+    best: dict[str, ValueMatch] = {}
+    for match in sorted(matches, key=lambda match: match.score):
+        best[match.column] = match
+    return sorted(best.values(), key=lambda match: -match.score)
 
 
 __all__ = ["MOST_TOKENS", "SEGMENT", "Mention", "Reading"]

@@ -68,7 +68,7 @@ class Nouns:
         chosen: Mention | None = None
         for mention in self._content[place:]:
             if chosen is None:
-                if mention.has("logic.distinct", "func.", "super.") or mention.values:
+                if mention.has("logic.distinct", "func.", "super.") or mention.values or mention.role == "filter":
                     if mention.has("logic.distinct"):
                         mention.role = "cue"
                     continue
@@ -76,7 +76,8 @@ class Nouns:
                 if not _noun(mention):
                     break
                 continue
-            if mention.start != chosen.end or not _noun(mention):
+            column = mention.column()
+            if mention.start != chosen.end or not _noun(mention) or mention.role or (column and column.type.measured):
                 break
             chosen.role = chosen.role or "describes"
             chosen = mention
@@ -151,10 +152,13 @@ class Nouns:
                 continue
             if mention.values or mention.has("super.", "logic.distinct", "logic.is"):
                 continue
+            if mention.has("concept.sold") and position > place - 1 and self._before(position).has("super."):
+                continue
             head = self.head(position)
             if head is None or head.has("ask.count"):
                 return None
-            return self.thing(head) or (self._numbered(head) if self._before(position).has("ask.which") else None)
+            direct = head is mention and self._before(position).has("ask.which")
+            return self.thing(head) or (self._numbered(head) if direct else None)
         return None
 
     def _before(self, place: int) -> Mention:

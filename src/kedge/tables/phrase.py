@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from kedge.tables.execute import PlanResult
 from kedge.tables.plan import CUTS, Func, Measure, Order, Part, Plan, Task
-from kedge.tables.plan_text import filter_text, group_text, measure_text, part_text
+from kedge.tables.plan_text import filter_text, group_text, having_text, measure_text, part_text
 from kedge.tables.schema import Table
 
 _SHOWN = 10
@@ -27,7 +27,7 @@ class Chart:
 
 def chart(plan: Plan, table: Table, result: PlanResult) -> Chart | None:
     """The chart for a result with one figure for each of several things; None when there is nothing to draw."""
-    if len(result.rows) < 2 or plan.task in (Task.LIST, Task.DESCRIBE) or not result.columns:
+    if len(result.rows) < 2 or plan.tally or plan.task in (Task.LIST, Task.DESCRIBE) or not result.columns:
         return None
     if plan.task is Task.COMPARE:
         return Chart("bar", result.columns[0], result.columns[1])
@@ -38,7 +38,7 @@ def chart(plan: Plan, table: Table, result: PlanResult) -> Chart | None:
     return Chart("line" if timed and plan.order is None else "bar", result.columns[0], y)
 
 
-def number_text(value: object) -> str:
+def number_text(value: object) -> str:  # noqa: PLR0911 (one line per type)
     """A figure: whole numbers with thousands, others with two places, small ones with three digits."""
     if value is None:
         return "none"
@@ -61,7 +61,7 @@ def number_text(value: object) -> str:
     return value.isoformat() if isinstance(value, date) else str(value)
 
 
-def phrase(plan: Plan, table: Table, result: PlanResult) -> str:
+def phrase(plan: Plan, table: Table, result: PlanResult) -> str:  # noqa: PLR0911 (one line per task)
     """The answer in words."""
     if plan.task is Task.DESCRIBE:
         names = ", ".join(f"{row[0] or 'without name'} ({row[1]})" for row in result.rows)
@@ -74,6 +74,10 @@ def phrase(plan: Plan, table: Table, result: PlanResult) -> str:
         return _compared(plan, table, result)
     if plan.task is Task.SHARE:
         return _shared(plan, table, result)
+    if plan.tally:
+        what = ", ".join(group_text(group, table) for group in plan.groups)
+        kept = f" whose {measure_text(plan.measures[0], table)} " + having_text(plan) if plan.having else ""
+        return f"{number_text(result.rows[0][0])} different {what}{kept}{_where(plan, table)}."
     if not plan.groups:
         figures = " and ".join(
             f"{measure_text(measure, table)} is {number_text(cell)}"
@@ -106,7 +110,12 @@ def _rank(measure: Measure, order: Order) -> str:
 
 
 def _listed(plan: Plan, table: Table, result: PlanResult) -> str:
-    rows = [", ".join(number_text(cell) for cell in row) for row in result.rows[:_SHOWN]]
+    fields = plan.columns or tuple(column.field for column in table.columns)
+    measured = [table.column(field).type.measured for field in fields]
+    rows = [
+        ", ".join(number_text(cell) if figure else _plain(cell) for cell, figure in zip(row, measured, strict=True))
+        for row in result.rows[:_SHOWN]
+    ]
     more = f" and {len(result.rows) - _SHOWN:,} more" if len(result.rows) > _SHOWN else ""
     many = f"{len(result.rows):,}{'+' if result.truncated else ''}"
     what = "different values" if plan.distinct else "rows"
@@ -134,7 +143,8 @@ def _shared(plan: Plan, table: Table, result: PlanResult) -> str:
         return f"Share of the {figure}{_where(plan, table)}: {'; '.join(lines)}."
     part, whole, share = result.rows[0][-3:]
     what = " and ".join(filter_text(item, table) for item in plan.part)
-    return f"{_percent(share)} of the {figure}{_where(plan, table)} is where {what}: {number_text(part)} of {number_text(whole)}."
+    both = f"{number_text(part)} of {number_text(whole)}"
+    return f"{_percent(share)} of the {figure}{_where(plan, table)} is where {what}: {both}."
 
 
 def _percent(value: object) -> str:

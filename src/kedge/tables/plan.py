@@ -156,6 +156,8 @@ class Plan:
     order: Order | None = None
     limit: int | None = None
     """Most groups or rows; with limit 1 all that tie for the first place are given."""
+    tally: bool = False
+    """Give the number of groups instead of the groups: how many customers have more than 5 orders."""
     columns: tuple[str, ...] = ()
     """What a list shows; empty for all."""
     distinct: bool = False
@@ -168,7 +170,8 @@ class Plan:
 
 def used(plan: Plan) -> Sequence[str]:
     """Fields of all columns that the plan touches, each once."""
-    fields: list[str | None] = [item.column for item in (*plan.filters, *plan.part, *plan.groups)]
+    fields: list[str | None] = [item.column for item in (*plan.filters, *plan.part)]
+    fields += [group.column for group in plan.groups]
     for side in plan.sides:
         fields += [item.column for item in side.filters]
     for measure in plan.measures:

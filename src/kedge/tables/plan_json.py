@@ -1,7 +1,8 @@
-"""Plans in and out of JSON. What comes in is checked against the table: this is where a language model may propose one."""
+"""Plans in and out of JSON, checked against the table: the port where a language model may propose one."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
@@ -31,9 +32,9 @@ MOST_VALUES = 1000
 MOST_PARTS = 50
 MOST_ROWS = 10_000
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-_COUNT_OF_VALUES = {Op.EMPTY: (0, 0), Op.FILLED: (0, 0), Op.BETWEEN: (2, 2)} | {
-    op: (1, MOST_VALUES) for op in (Op.IN, Op.NOT_IN)
-}
+_COUNT_OF_VALUES = {Op.EMPTY: (0, 0), Op.FILLED: (0, 0), Op.BETWEEN: (2, 2)} | dict.fromkeys(
+    (Op.IN, Op.NOT_IN), (1, MOST_VALUES)
+)
 _ORDERING = (Op.LESS, Op.AT_MOST, Op.MORE, Op.AT_LEAST, Op.BETWEEN)
 Choice = TypeVar("Choice", bound=StrEnum)
 
@@ -52,6 +53,8 @@ def plan_to_json(plan: Plan) -> dict[str, Json]:
         out["order"] = _bare(plan.order, "column descending")
     if plan.limit is not None:
         out["limit"] = plan.limit
+    if plan.tally:
+        out["tally"] = True
     if plan.columns:
         out["columns"] = list(plan.columns)
     if plan.distinct:
@@ -82,7 +85,7 @@ def plan_from_json(value: Json, table: Table) -> Plan:
     """
     reader = _Reader(table)
     raw = reader.mapping(value, "the plan")
-    known = "task filters measures groups having order limit columns distinct sides part".split()
+    known = "task filters measures groups having order limit tally columns distinct sides part".split()
     reader.only(raw, known, "the plan")
     plan = Plan(
         task=reader.choice(Task, raw.get("task", "aggregate"), "task"),
@@ -94,6 +97,7 @@ def plan_from_json(value: Json, table: Table) -> Plan:
         having=tuple(reader.having(item) for item in reader.items(raw.get("having", []), "having")),
         order=reader.order(raw.get("order")),
         limit=reader.limit(raw.get("limit")),
+        tally=raw.get("tally", False) is True,
         columns=tuple(reader.column(item, "columns").field for item in reader.items(raw.get("columns", []), "columns")),
         distinct=raw.get("distinct", False) is True,
         sides=tuple(reader.side(item) for item in reader.items(raw.get("sides", []), "sides")),
@@ -123,6 +127,8 @@ def check_plan(plan: Plan, table: Table) -> None:
         raise PlanError("The plan computes nothing.", hint='Give at least one measure, such as {"func": "count"}.')
     if plan.task is Task.COMPARE and len(plan.sides) < 2:
         raise PlanError("A comparison needs two sides.", hint="Give `sides` with a label and filters each.")
+    if plan.tally and (plan.task is not Task.AGGREGATE or not plan.groups or plan.limit is not None):
+        raise PlanError("Only the groups of a plain computation can be counted.", hint="Leave `tally` or `limit` out.")
     if plan.task is Task.SHARE and not plan.part and not plan.groups:
         raise PlanError("A share needs its part.", hint="Give filters as `part`, or `groups`.")
     if any(measure.per for measure in plan.measures) and (len(plan.measures) > 1 or plan.task is Task.SHARE):
@@ -296,6 +302,6 @@ def _scalar(value: Json, column: Column, part: Part | None) -> Scalar:
 
 
 def _number(value: Json, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 1e300 or value != value:
+    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 1e300 or math.isnan(value):
         raise PlanError(f"{where} needs a number, not {value!r}.")
     return value

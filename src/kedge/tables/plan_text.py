@@ -52,7 +52,7 @@ def value_text(value: Scalar) -> str:
     return value.isoformat() if isinstance(value, date) else value
 
 
-def part_text(value: object, part: Part | None) -> str:
+def part_text(value: object, part: Part | None) -> str:  # noqa: PLR0911 (one line per part)
     """A part of a date as people write it: 2017-03, 2017 Q2, Monday."""
     if value is None:
         return "none"
@@ -117,7 +117,9 @@ def steps(plan: Plan, table: Table) -> list[str]:
     else:
         out.append(_computed(plan, table))
     if plan.having:
-        out.append("keep those where it " + " and ".join(_having_text(item) for item in plan.having))
+        out.append("keep those where it " + having_text(plan))
+    if plan.tally:
+        out.append("number of those")
     if plan.order:
         by = f" by {column_name(table, plan.order.column)}" if plan.order.column else ""
         out.append(f"{'highest' if plan.order.descending else 'lowest'} first{by}")
@@ -144,7 +146,7 @@ def headings(plan: Plan, table: Table) -> Sequence[str]:
     groups = [group_text(group, table) for group in plan.groups]
     if plan.task is Task.SHARE:
         return (*groups, *(["part", "whole"] if plan.part else measures), "percent")
-    return (*groups, *measures)
+    return ("number of " + ", ".join(groups),) if plan.tally else (*groups, *measures)
 
 
 def _computed(plan: Plan, table: Table) -> str:
@@ -159,6 +161,11 @@ def _computed(plan: Plan, table: Table) -> str:
         where = " where " + " and ".join(filter_text(item, table) for item in plan.part) if plan.part else ""
         return f"percent of the {figures}{where}{by}"
     return figures + by
+
+
+def having_text(plan: Plan) -> str:
+    """`is more than 5`."""
+    return " and ".join(_having_text(item) for item in plan.having)
 
 
 def _having_text(item: Having) -> str:

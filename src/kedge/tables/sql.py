@@ -1,4 +1,6 @@
-"""From a plan to one SELECT. Its text is made of our own names alone (`c0`, the relation, `row_number`); every value is bound."""
+"""From a plan to one SELECT, made of our own names alone (`c0`, the relation, `row_number`); every value is bound."""
+
+# ruff: noqa: S608 - no text from outside reaches a statement: names pass `_safe`, values are bound.
 
 from __future__ import annotations
 
@@ -89,12 +91,12 @@ class Writer:
             figures = [f"{_FUNCS[nested.func].format('v')} AS m0"]
         else:
             figures = [f"{self._figure(measure)} AS m{number}" for number, measure in enumerate(plan.measures)]
-        if plan.task is Task.SHARE:
-            figures.append("100.0 * m0 / sum(m0) OVER () AS share")
         heads = [f"{key} AS {name}" for key, name in zip(keys, names, strict=True)]
         text = f"SELECT {', '.join([*heads, *figures])} FROM {source}"
         if keys:
             text += f" GROUP BY {', '.join(str(number + 1) for number in range(len(keys)))}"
+        if plan.task is Task.SHARE:
+            text = f"SELECT *, 100.0 * m0 / nullif(sum(m0) OVER (), 0) AS share FROM ({text})"
         having = [self._having(item.op, item.values, out) for item in plan.having]
         if plan.limit is not None and plan.order:
             # What has no value of the entity asked for is no answer to "which".
@@ -103,6 +105,10 @@ class Writer:
             text = f"SELECT * FROM ({text}) WHERE {' AND '.join(having)}"
         elif having and keys:
             text += f" HAVING {' AND '.join(having)}"
+        if plan.tally:
+            kept = " AND ".join(f"{name} IS NOT NULL" for name in names)
+            out.text = f"SELECT count(*) FROM ({text}) WHERE {kept}"
+            return out
         return self._ordered(text, plan, names, rows, out)
 
     def _ordered(self, text: str, plan: Plan, names: Sequence[str], rows: int, out: Statement) -> Statement:
@@ -114,7 +120,8 @@ class Writer:
                 by = next(name for group, name in zip(plan.groups, names, strict=True) if group.column == order.column)
             way = "DESC NULLS LAST" if order.descending else "ASC NULLS LAST"
             if plan.limit == 1 and names:
-                text = f"SELECT * EXCLUDE (place) FROM (SELECT *, rank() OVER (ORDER BY {by} {way}) AS place FROM ({text})) WHERE place = 1"
+                ranked = f"SELECT *, rank() OVER (ORDER BY {by} {way}) AS place FROM ({text})"
+                text = f"SELECT * EXCLUDE (place) FROM ({ranked}) WHERE place = 1"
             terms = [f"{by} {way}", *names]
         if terms:
             text += f" ORDER BY {', '.join(terms)}"

@@ -1,24 +1,30 @@
 """A question in natural language becomes a plan over a table, without any language model, or honestly none.
 
-Every word of the question must be accounted for by the plan: what is left over lowers `sure`, so that a question that is
-no computation ("snacks for a party") gives no plan or an unsure one, and the caller falls back to retrieval.
+Every word of the question must be accounted for by the plan: what is left over lowers `sure`, so that a question that
+is no computation ("snacks for a party") gives no plan or an unsure one, and the caller falls back to retrieval.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import Stemmer
 
 from kedge.errors import PlanError
 from kedge.tables.assemble import Assembly
+from kedge.tables.frame import Alternative
 from kedge.tables.mentions import MOST_TOKENS, Mention, Reading
-from kedge.tables.plan import Plan
+from kedge.tables.plan import Plan, used
 from kedge.tables.plan_json import check_plan
 from kedge.tables.vocabulary import Vocabulary
 
+_stem = Stemmer.Stemmer("english").stemWord
 SURE = 0.6
 """From here on a plan is worth running."""
 _READINGS = 3
+_OTHER_COLUMN = 0.5
+"""A value that fits another column as well, with another answer, is not worth a guess."""
 _LEFT_OVER = {"word": 0.5, "value": 0.3, "period": 0.3, "number": 0.4, "measure": 0.7, "column": 0.85, "cue": 0.55}
 """What each kind of mention that the plan does not use leaves of `sure`."""
 
@@ -37,37 +43,46 @@ class Understood:
     """What could also have been meant."""
     unmatched: Sequence[str] = ()
     """Words of the question that the plan does not use."""
+    loose: bool = False
+    """Whether some value was not named exactly."""
     alternatives: Sequence[Plan] = ()
     """Other readings; where one gives another answer, `settle` says so."""
+    leaves: Sequence[float] = ()
+    """For each of them, what remains of `sure` when its answer is another one."""
 
 
 def understand(question: str, vocabulary: Vocabulary) -> Understood:
     """Read a question over a table. Never raises for any text."""
-    first = _read(question, vocabulary, 0)
+    reading = Reading(question, vocabulary)
+    first, assembly = _read(reading, 0)
     if first.plan is None:
         return first
-    others: list[Plan] = list(first.alternatives)
-    for choice in range(1, _READINGS):
-        other = _read(question, vocabulary, choice).plan
-        if other is not None and other != first.plan and other not in others:
-            others.append(other)
-    return Understood(
-        first.question, first.plan, first.sure, first.why, first.ambiguities, first.unmatched, tuple(others)
+    others = list(assembly.alternatives)
+    for choice in range(1, min(_READINGS, assembly.readings)):
+        for mention in reading.mentions:
+            mention.role = ""
+        other = _read(reading, choice)[0].plan
+        if other is not None and other != first.plan:
+            others.append(Alternative(other, _OTHER_COLUMN))
+    return replace(
+        first, alternatives=tuple(other.plan for other in others), leaves=tuple(other.leaves for other in others)
     )
 
 
-def _read(question: str, vocabulary: Vocabulary, choice: int) -> Understood:
-    reading = Reading(question, vocabulary)
+def _read(reading: Reading, choice: int) -> tuple[Understood, Assembly]:
+    """One reading, and how it came about."""
+    question, vocabulary = reading.text, reading.vocabulary
     assembly = Assembly(reading, choice)
     plan = assembly.plan()
-    left = [mention for mention in reading.content if not mention.role]
+    taken = set(used(plan)) if plan else set()
+    left = [mention for mention in reading.content if not mention.role and not _named_again(mention, reading, taken)]
     unmatched = tuple(mention.text for mention in left if _kind(mention))
     if plan is None:
-        return Understood(question, None, 0.0, assembly.refusal, tuple(assembly.ambiguous), unmatched)
+        return Understood(question, None, 0.0, assembly.refusal, tuple(assembly.ambiguous), unmatched), assembly
     try:
         check_plan(plan, vocabulary.table)
     except PlanError as error:
-        return Understood(question, None, 0.0, error.message, tuple(assembly.ambiguous), unmatched)
+        return Understood(question, None, 0.0, error.message, tuple(assembly.ambiguous), unmatched), assembly
     sure = assembly.score
     for mention in left:
         sure *= _LEFT_OVER.get(_kind(mention), 1.0)
@@ -76,15 +91,25 @@ def _read(question: str, vocabulary: Vocabulary, choice: int) -> Understood:
     notes = list(assembly.notes)
     if unmatched:
         notes.append("not used: " + ", ".join(unmatched))
-    return Understood(
+    understood = Understood(
         question,
         plan,
         round(max(0.0, min(1.0, sure)), 3),
         "; ".join(dict.fromkeys(notes)),
         tuple(assembly.ambiguous),
         unmatched,
-        tuple(assembly.alternatives),
+        assembly.loose,
     )
+    return understood, assembly
+
+
+def _named_again(mention: Mention, reading: Reading, taken: set[str]) -> bool:
+    """Whether a mention only repeats a column that the plan uses already, perhaps as a verb: hired, of HireDate."""
+    if mention.columns:
+        return len(mention.columns.columns) == 1 and mention.columns.columns[0].field in taken
+    stems = {_stem(token.folded) for token in reading.tokens[mention.start : mention.end]}
+    columns = reading.vocabulary.columns
+    return mention.unknown and any(columns.named_like(stems, field) for field in taken)
 
 
 def _kind(mention: Mention) -> str:

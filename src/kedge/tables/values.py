@@ -1,7 +1,7 @@
 """Index of the different values of a table's text columns, to find what a question names.
 
 A phrase of the question may match a value exactly (case, accents, plural and word order aside), a part of it between
-separators (`COOKIES/CONES`), its abbreviation (`FRZN`), some of its words, or any of these after a typing error is mended.
+separators (`COOKIES/CONES`), its abbreviation (`FRZN`), some of its words, or any of these with a typing error mended.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ _SEPARATORS = re.compile(r"\s*[/,;:|()&]\s*|\s+-\s+")
 
 EXACT, REORDERED, SEGMENT, ABBREVIATED, SOME_WORDS = 1.0, 0.97, 0.92, 0.88, 0.8
 _MOST_MENDED = 16
-TYPO = 0.93
-"""What one mended word costs."""
+_SHORT_ALONE = 0.3
+"""What it costs when a mended word of five letters or less stands alone: boots are no books."""
+_LOOSE = 0.55
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,7 @@ class ValueIndex:
         out: list[ValueMatch] = []
         for chosen in islice(product(*choices), _MOST_MENDED):
             cost = sum(1 - score for _, score in chosen)
+            cost += _SHORT_ALONE if len(chosen) == 1 and len(chosen[0][0]) <= 5 else 0.0
             for column, values, score, rows in self._find(tuple(word for word, _ in chosen), False):
                 if score - cost > 0.5:
                     out.append(ValueMatch(start, end, column, values, score - cost, rows))
@@ -125,7 +127,8 @@ class ValueIndex:
             for known in self._buckets.get((letter, length), ())
         ]
         found = process.extract(word, pool, scorer=OSA.distance, score_cutoff=allowed, limit=most)
-        return [(known, TYPO - 0.05 * (distance - 1)) for known, distance, _ in found]
+        costs = 0.15 if len(word) <= 5 else 0.1 if len(word) < 8 else 0.07
+        return [(known, 1 - costs * distance) for known, distance, _ in found]
 
     def _find(self, asked: tuple[str, ...], quoted: bool) -> list[tuple[str, tuple[str, ...], float, int]]:
         key = " ".join(sorted(asked))
@@ -134,7 +137,7 @@ class ValueIndex:
             same = [number for number in whole if self.entries[number].words == asked]
             return self._by_column(same or whole, EXACT if same else REORDERED)
         if key in self._segments:
-            return self._by_column(self._segments[key], SEGMENT)
+            return self._segment(key)
         if len(key) < 3 and not quoted:
             return []
         shortened = [self._known(word) for word in asked]
@@ -144,6 +147,16 @@ class ValueIndex:
             found = self._find(tuple(str(known) for known in shortened), quoted)
             return [(column, values, score * ABBREVIATED, rows) for column, values, score, rows in found]
         return self._some_words(asked)
+
+    def _segment(self, key: str) -> list[tuple[str, tuple[str, ...], float, int]]:
+        """Values with this part between separators; loose when the column has its words in other values too."""
+        out = []
+        found = set(self._segments[key])
+        common = set.intersection(*(set(self._postings[word]) for word in key.split()))
+        for column, values, score, rows in self._by_column(self._segments[key], SEGMENT):
+            others = any(self.entries[number].column == column for number in common - found)
+            out.append((column, values, _LOOSE if others else score, rows))
+        return out
 
     def _known(self, word: str) -> str | None:
         if word in self._postings:

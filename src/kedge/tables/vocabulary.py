@@ -27,6 +27,13 @@ class Vocabulary:
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """For the field of an id column, those of text columns with exactly one value for each id, and the reverse."""
 
+    def one_thing(self, columns: Sequence[Column]) -> bool:
+        """Whether all these columns have one value for each other."""
+        first = columns[0].field if columns else ""
+        return bool(columns) and all(
+            column.field == first or column.field in self.labels.get(first, ()) for column in columns
+        )
+
     def span(self) -> tuple[date, date] | None:
         """First and last day of the table's main date column."""
         for column in self.columns.dated():
@@ -43,9 +50,11 @@ def read_vocabulary(connection: duckdb.DuckDBPyConnection, table: Table) -> Voca
 
 def _labels(connection: duckdb.DuckDBPyConnection, table: Table) -> dict[str, list[str]]:
     """Pairs of an id and a text column with one value for each other: customer_id and company."""
-    ids = [column for column in table.columns if column.type is ColumnType.ID and 1 < column.distinct]
-    texts = [column for column in table.columns if column.type.worded and 1 < column.distinct]
-    pairs = [(one, two) for one in ids for two in texts if one.distinct == two.distinct and one.empty == two.empty == 0]
+    ids = [column for column in table.columns if column.type is ColumnType.ID and column.distinct > 1]
+    texts = [column for column in table.columns if column.type.worded and column.distinct > 1]
+    pairs = [
+        (one, two) for one in ids for two in texts if one.distinct == two.distinct and one.empty == 0 and two.empty == 0
+    ]
     found: dict[str, list[str]] = {}
     for one, two in pairs[:_MOST_PAIRS]:
         # Names of our own only.

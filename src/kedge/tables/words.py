@@ -19,7 +19,7 @@ _TOKEN = re.compile(
 )
 _QUOTED = re.compile(r"[\"“”„«»]([^\"“”„«»]{1,200})[\"“”„«»]")
 _CAMEL = re.compile(r"(?<=[a-zà-ÿ0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
-_APOSTROPHES = re.compile("['’]")
+_APOSTROPHES = re.compile("['’]s?(?![a-z])|['’]")
 _SHORT = {
     "disc": "discount",
     "qty": "quantity",

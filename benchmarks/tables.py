@@ -167,12 +167,10 @@ async def recall_at_100(engine: Engine) -> float:
 def _dense(index: TableIndex) -> np.ndarray[Any, Any]:
     """A vector of length one for every text, composed or whole, as an ordinary vector store would hold it."""
     dense = np.zeros((index.texts, index.whole_vectors.shape[1]), dtype=np.float32)
-    norms = dict(zip(index.composed_ids.tolist(), index.norms.tolist(), strict=True))
-    padded = np.vstack([index.word_vectors, np.zeros((1, dense.shape[1]), dtype=np.float32)])
-    for text in index.composed_ids.tolist():
-        held = index.word_places[index.words[index.starts[text] : index.starts[text + 1]]]
-        if norms[text] > 0:
-            dense[text] = padded[held].sum(axis=0) / norms[text]
+    for place, text in enumerate(index.composed_ids.tolist()):
+        held = index.units[index.unit_starts[place] : index.unit_starts[place + 1]]
+        if index.norms[place] > 0:
+            dense[text] = index.word_vectors[held].sum(axis=0) / index.norms[place]
     return dense
 
 
@@ -193,9 +191,8 @@ async def _brute(generation: Generation, index: TableIndex, dense: Any, embedder
     near = np.clip(near, 0, 1)
     held = np.zeros((len(terms), index.texts + 1), dtype=bool)
     for place, (ids, _) in enumerate(terms):
-        hit = np.isin(index.words, ids)
-        texts = np.searchsorted(index.starts, np.flatnonzero(hit), side="right") - 1
-        held[place, texts] = True
+        for word in ids:
+            held[place, index.postings[index.posting_starts[word] : index.posting_starts[word + 1]]] = True
     codes = index.combinations[:, index.row_combination]
     per_column = near[codes]
     best = per_column.max(axis=0)

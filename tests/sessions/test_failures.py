@@ -37,6 +37,12 @@ def flaky(desk: Desk) -> Flaky:
     return model
 
 
+def current(desk: Desk) -> Path:
+    """The folder of the generation that readers see."""
+    folders = desk.engine._tables.folders
+    return folders.generation(SCOPE, folders.get(SCOPE).generation)
+
+
 @pytest.mark.req("T-07")
 def test_embedding_failure_keeps_the_rows_and_a_retry_mends_it(run: Run, csv: Path) -> None:
     async def scenario(desk: Desk) -> None:
@@ -120,8 +126,8 @@ def test_retrieval_failures_suggest_feeding_again(run: Run, csv: Path) -> None:
         assert "feed the session again" in caught.value.hint
 
     async def damaged(desk: Desk) -> None:
-        folder = desk.engine._tables.folders.generation(SCOPE, 1) / "index"
-        (folder / "words.npy").write_bytes(b"damaged")
+        folder = current(desk) / "index"
+        (folder / "postings.npy").write_bytes(b"damaged")
         with pytest.raises(StoreError, match="cannot be read") as caught:
             await desk.search("pretzels")
         assert "Feed the session again" in caught.value.hint
@@ -136,7 +142,7 @@ def test_retrieval_failures_suggest_feeding_again(run: Run, csv: Path) -> None:
 def test_lost_rows_are_told(run: Run, csv: Path) -> None:
     async def feed(desk: Desk) -> None:
         await desk.feed(csv)
-        shutil.rmtree(desk.engine._tables.folders.generation(SCOPE, 1))
+        shutil.rmtree(current(desk))
 
     async def ask(desk: Desk) -> None:
         with pytest.raises(StoreError) as caught:

@@ -20,7 +20,7 @@ import duckdb
 import numpy as np
 
 from kedge.config import Settings
-from kedge.errors import DiskFullError, KedgeError, SourceFault, StoreError
+from kedge.errors import DiskFullError, ExpiredError, KedgeError, SourceFault, StoreError
 from kedge.ids import sha256, stable_json
 from kedge.ingest.jobs import JobTracker
 from kedge.ingest.parts import OnStep, no_step
@@ -28,7 +28,6 @@ from kedge.ingest.source import Source
 from kedge.models.base import Embedder
 from kedge.tables.build import RELATION, Part, compose, take_in
 from kedge.tables.files import TableFile, find, refused
-from kedge.tables.generation import Generation
 from kedge.tables.index import Floats, TableIndex
 from kedge.tables.indexing import embedded, gather, readable
 from kedge.tables.schema import Table
@@ -118,9 +117,9 @@ class Feed:
             return
         fed = {file.url for file in files}
         kept = tuple(part for part in kept if part.url not in fed)
-        number = state.generation + 1
+        number = state.next_generation
         folder = self._sessions.folders.generation(state.scope, number)
-        async with self._building(state, folder, number) as connection:
+        async with self._building(state, folder) as connection:
             table, parts = await self._read(connection, files, kept, hashes)
             if table is None:
                 if not state.generation:
@@ -163,22 +162,19 @@ class Feed:
         """The state without what cannot be read any more of it, so that feeding again mends it."""
         if not state.generation:
             return state
-        folder = self._sessions.folders.generation(state.scope, state.generation)
         try:
-            generation = await asyncio.to_thread(Generation.open, state, folder)
+            async with self._sessions.reading(state.scope) as generation:
+                if state.index is not None:
+                    try:
+                        await asyncio.to_thread(generation.index)
+                    except StoreError:
+                        return replace(state, index=None)
+        except ExpiredError:
+            return replace(state, parts=(), index=None)
         except StoreError:
             lost = ", ".join(part.name for part in state.parts)
-            await self._tracker.warn(
-                f"The rows of the last feed cannot be read any more ({lost}): feed all files again."
-            )
+            await self._tracker.warn(f"The rows of the last feed cannot be read any more ({lost}): feed all again.")
             return replace(state, parts=(), index=None, status="failed")
-        try:
-            if state.index is not None:
-                await asyncio.to_thread(generation.index)
-        except StoreError:
-            return replace(state, index=None)
-        finally:
-            await asyncio.to_thread(generation.close)
         return state
 
     def _complete(self, state: SessionState) -> bool:
@@ -195,16 +191,14 @@ class Feed:
     # ------------------------------------------------------------ rows
 
     @asynccontextmanager
-    async def _building(
-        self, state: SessionState, folder: Path, number: int
-    ) -> AsyncIterator[duckdb.DuckDBPyConnection]:
+    async def _building(self, state: SessionState, folder: Path) -> AsyncIterator[duckdb.DuckDBPyConnection]:
         """The database of the next generation; a copy of the last one where parts of it stay."""
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
         keeps = bool(state.parts) and self._request.mode is not IngestMode.RECREATE
         try:
             folder.mkdir(parents=True)
             if keeps:
-                old = self._sessions.folders.generation(state.scope, number - 1)
+                old = self._sessions.folders.generation(state.scope, state.generation)
                 await asyncio.to_thread(shutil.copyfile, old / DATABASE, folder / DATABASE)
             connection = await asyncio.to_thread(duckdb.connect, str(folder / DATABASE))
         except OSError as error:
@@ -396,8 +390,8 @@ def known_vectors(sessions: Sessions, state: SessionState, embedder: str) -> dic
     except (OSError, ValueError, duckdb.Error) as error:  # then all are embedded anew
         log.warning("the former index cannot be used: %s", error)
         return {}
-    places = index.word_places
-    known = {words[word]: index.word_vectors[places[word]] + index.word_mean for word in np.flatnonzero(places >= 0)}
+    rows = zip(index.word_ids.tolist(), index.word_vectors, strict=True)
+    known = {words[word]: row + index.word_mean for word, row in rows}
     known.update(
         (readable(texts[text]), row) for text, row in zip(index.whole_ids.tolist(), index.whole_vectors, strict=True)
     )

@@ -24,15 +24,19 @@ KEYWORD = 0.9
 BESIDE = 0.15
 """What a second column that fits adds, for each unit of similarity above `FIT`."""
 FIT = 0.25
+HOLDS = 2.0
+"""Added to the similarity of texts that hold a word of the question, to know them again."""
 _ARRAYS = (
     "whole_ids",
     "whole_vectors",
     "word_vectors",
     "word_mean",
-    "word_places",
-    "starts",
-    "words",
+    "word_ids",
+    "unit_starts",
+    "units",
     "norms",
+    "posting_starts",
+    "postings",
     "composed_ids",
     "scale",
     "combinations",
@@ -78,15 +82,20 @@ class TableIndex:
     word_vectors: Floats
     """Of the words that have one, less their mean."""
     word_mean: Floats
-    word_places: Ints
-    """By word: its place in `word_vectors`, or -1."""
-    starts: NDArray[np.int64]
-    """By text: where its words begin in `words`; one more at the end."""
-    words: Ints
+    word_ids: Ints
+    """The words that have a vector, in the order of `word_vectors`."""
+    unit_starts: NDArray[np.int64]
+    """By composed text: where its words begin in `units`; one more at the end."""
+    units: NDArray[np.uint16]
+    """Places in `word_vectors`."""
     norms: Floats
     """By composed text: length of its vector; 0 when no word of it has one."""
     composed_ids: Ints
     """Texts that are composed."""
+    posting_starts: NDArray[np.int64]
+    """By word: where its texts begin in `postings`; one more at the end."""
+    postings: Ints
+    """Texts that hold a word."""
     scale: Floats
     """(a, b): a composed similarity c is a + b·c on the scale of the model."""
     combinations: Ints
@@ -122,26 +131,26 @@ class TableIndex:
 
         `allowed`: numbers of the rows that pass a filter; the others are not looked at.
         """
-        permitted = None if allowed is None else np.isin(self.row_numbers, allowed, assume_unique=True)
-        chosen = None if permitted is None else np.unique(self.row_combination[permitted]).astype(np.int64)
-        nearness, shares = self._combination_scores(asked, chosen)
+        permitted = None if allowed is None else self._permitted(allowed)
+        chosen = None if permitted is None else self._combinations_of(permitted)
+        places, nearness, shares = self._candidates(asked, chosen, threshold)
         scores = 1 - (1 - nearness) * (1 - KEYWORD * shares)
         best = _best(scores, k, threshold)
         rows: list[NDArray[np.int32]] = []
-        places: list[NDArray[np.int64]] = []
+        ranks: list[NDArray[np.int64]] = []
         missing = k
         for place in best:
-            combination = place if chosen is None else chosen[place]
+            combination = places[place]
             of_it = self.row_order[self.row_starts[combination] : self.row_starts[combination + 1]]
             if permitted is not None:
                 of_it = of_it[permitted[of_it]]
             rows.append(of_it[:missing])
-            places.append(np.full(len(rows[-1]), place, dtype=np.int64))
+            ranks.append(np.full(len(rows[-1]), place, dtype=np.int64))
             missing -= len(rows[-1])
             if not missing:
                 break
         found = np.concatenate(rows) if rows else np.empty(0, dtype=np.int32)
-        at = np.concatenate(places) if places else np.empty(0, dtype=np.int64)
+        at = np.concatenate(ranks) if ranks else np.empty(0, dtype=np.int64)
         return Found(self.row_numbers[found], scores[at], nearness[at], shares[at])
 
     def text_scores(self, asked: Asked) -> tuple[Floats, NDArray[np.uint16]]:
@@ -152,39 +161,57 @@ class TableIndex:
         if asked.vector is not None and len(self.whole_ids):
             near[self.whole_ids] = self.whole_vectors @ asked.vector
         held = np.zeros(self.texts + 1, dtype=np.uint16)
-        if asked.terms:
-            by_word = np.zeros(len(self.word_places) + 1, dtype=np.uint16)
-            for bit, (words, _) in enumerate(asked.terms[:MAX_TERMS]):
-                by_word[words] |= np.uint16(1 << bit)
-            if by_word.any() and len(self.words):
-                held[:-1] = _reduced(np.bitwise_or, by_word[self.words], self.starts, np.uint16(0))
-        return np.clip(near, 0, 1), held
+        for bit, (words, _) in enumerate(asked.terms[:MAX_TERMS]):
+            for word in words:
+                texts = self.postings[self.posting_starts[word] : self.posting_starts[word + 1]]
+                held[texts] |= np.uint16(1 << bit)
+        return np.clip(near, 0, 1, out=near), held
 
     def _composed(self, question: Floats) -> Floats:
-        similar = np.zeros(len(self.word_places), dtype=np.float32)
-        known = self.word_places >= 0
         length = float(np.linalg.norm(question)) or 1.0
-        similar[known] = (self.word_vectors @ (question / length))[self.word_places[known]]
-        sums = _reduced(np.add, similar[self.words], self.starts, np.float32(0))[self.composed_ids]
-        cosines = np.divide(sums, self.norms, out=np.zeros_like(sums), where=self.norms > 0)
-        scaled = self.scale[0] + self.scale[1] * cosines
-        return np.where(self.norms > 0, scaled, 0).astype(np.float32)
+        similar = (self.word_vectors @ (question / length)).astype(np.float32)
+        sums = _sums(similar[self.units], self.unit_starts)
+        empty = self.norms == 0
+        sums *= self.scale[1] / np.where(empty, 1, self.norms)
+        sums += self.scale[0]
+        sums[empty] = 0
+        return sums
 
-    def _combination_scores(self, asked: Asked, chosen: NDArray[np.int64] | None) -> tuple[Floats, Floats]:
+    def _permitted(self, allowed: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """By row: whether its number is among these, which are in order."""
+        permitted = np.zeros(len(self.row_numbers), dtype=bool)
+        whole = len(self.row_numbers) > 0 and self.row_numbers[-1] == len(self.row_numbers)
+        places = allowed - 1 if whole else np.searchsorted(self.row_numbers, allowed)
+        permitted[places] = True
+        return permitted
+
+    def _combinations_of(self, permitted: NDArray[np.bool_]) -> NDArray[np.int64]:
+        flags = np.zeros(self.combinations.shape[1], dtype=bool)
+        flags[self.row_combination[permitted]] = True
+        return np.flatnonzero(flags)
+
+    def _candidates(
+        self, asked: Asked, chosen: NDArray[np.int64] | None, threshold: float
+    ) -> tuple[NDArray[np.int64], Floats, Floats]:
+        """Combinations that may reach the threshold, with their nearness and their share of the question's words."""
         near, held = self.text_scores(asked)
         codes = self.combinations if chosen is None else self.combinations[:, chosen]
-        count = codes.shape[1]
-        best = np.zeros(count, dtype=np.float32)
-        beside = np.zeros(count, dtype=np.float32)
-        bits = np.zeros(count, dtype=np.uint16)
-        fitting = np.maximum(near - FIT, 0)
-        for column in codes:
-            similar = near[column]
-            np.maximum(best, similar, out=best)
-            beside += fitting[column]
-            bits |= held[column]
-        nearness = np.minimum(best + BESIDE * (beside - np.maximum(best - FIT, 0)), 1)
-        return nearness.astype(np.float32), _weights(asked.terms)[bits]
+        marked = near.copy()
+        marked[held > 0] += HOLDS
+        bound = marked[codes[0]]
+        for column in codes[1:]:
+            np.maximum(bound, marked[column], out=bound)
+        others = BESIDE * (len(codes) - 1)
+        # What lies beside the best column adds to it only above FIT.
+        least = threshold if threshold <= FIT else (threshold + others * FIT) / (1 + others)
+        places = np.flatnonzero(bound >= least)
+        codes = codes[:, places]
+        similar = near[codes]
+        best = similar.max(axis=0)
+        beside = np.maximum(similar - FIT, 0).sum(axis=0) - np.maximum(best - FIT, 0)
+        nearness = np.minimum(best + BESIDE * beside, 1).astype(np.float32)
+        bits = np.bitwise_or.reduce(held[codes], axis=0)
+        return places if chosen is None else chosen[places], nearness, _weights(asked.terms)[bits]
 
 
 def _weights(terms: Sequence[tuple[Ints, float]]) -> Floats:
@@ -205,14 +232,13 @@ def _best(scores: Floats, k: int, threshold: float) -> NDArray[np.int64]:
     return passing[np.argsort(-scores[passing], kind="stable")]
 
 
-def _reduced(operation: np.ufunc, values: NDArray, starts: NDArray[np.int64], empty: np.generic) -> NDArray:  # type: ignore[type-arg]
-    """`operation.reduceat` that gives `empty` for stretches without values."""
-    lengths = np.diff(starts)
+def _sums(values: Floats, starts: NDArray[np.int64]) -> Floats:
+    """Sums of stretches of values; 0 for those without any."""
     if not len(values):
-        return np.full(len(lengths), empty, dtype=values.dtype)
-    reduced = operation.reduceat(values, np.minimum(starts[:-1], len(values) - 1))
-    reduced[lengths == 0] = empty
-    return reduced
+        return np.zeros(len(starts) - 1, dtype=np.float32)
+    sums: Floats = np.add.reduceat(values, np.minimum(starts[:-1], len(values) - 1))
+    sums[np.diff(starts) == 0] = 0
+    return sums
 
 
 def matches(

@@ -45,9 +45,12 @@ class Texts:
     """Words that get a vector."""
     sample: list[tuple[int, str]]
     """Composed texts for calibration."""
-    word_count: int
-    starts: NDArray[np.int64]
-    words: Ints
+    unit_starts: NDArray[np.int64]
+    units: NDArray[np.uint16]
+    unknown: Ints
+    """By composed text: how many of its words have no vector."""
+    posting_starts: NDArray[np.int64]
+    postings: Ints
     combinations: Ints
     row_combination: Ints
     row_numbers: NDArray[np.int64]
@@ -72,17 +75,21 @@ def gather(connection: duckdb.DuckDBPyConnection, table: Table, most_whole: int)
     _make_words(connection)
     whole = _whole(connection, table, columns, most_whole)
     composed = connection.execute("SELECT id FROM texts WHERE NOT whole ORDER BY id").fetchnumpy()["id"]
-    starts, words = _word_lists(connection, count)
+    vocabulary = _vocabulary(connection)
+    units = _units(connection, np.asarray(composed), vocabulary)
+    posting_starts, postings = _postings(connection)
     combinations, row_combination, row_numbers = _combinations(connection, table, columns, count)
     return Texts(
         count=count,
         whole=whole,
         composed_ids=np.asarray(composed, dtype=np.int32),
-        vocabulary=_vocabulary(connection),
+        vocabulary=vocabulary,
         sample=_pairs(connection, _SAMPLE),
-        word_count=int(one(connection, "SELECT count(*) FROM words")[0]),
-        starts=starts,
-        words=words,
+        unit_starts=units[0],
+        units=units[1],
+        unknown=units[2],
+        posting_starts=posting_starts,
+        postings=postings,
         combinations=combinations,
         row_combination=row_combination,
         row_numbers=row_numbers,
@@ -112,9 +119,7 @@ async def _embed(wanted: Sequence[str], embedder: Embedder, known: dict[str, Flo
 def _join(texts: Texts, whole: Floats, words: Floats, sample: Floats) -> TableIndex:
     mean = words.mean(axis=0) if len(words) else np.zeros(whole.shape[1], dtype=np.float32)
     centred = words - mean
-    places = np.full(texts.word_count, -1, dtype=np.int32)
-    places[[word for word, _ in texts.vocabulary]] = np.arange(len(texts.vocabulary), dtype=np.int32)
-    norms = _norms(texts, centred, places)
+    norms = _norms(texts, centred)
     order = np.argsort(texts.row_combination, kind="stable").astype(np.int32)
     count = texts.combinations.shape[1]
     row_starts = np.searchsorted(texts.row_combination[order], np.arange(count + 1))
@@ -124,12 +129,14 @@ def _join(texts: Texts, whole: Floats, words: Floats, sample: Floats) -> TableIn
         whole_vectors=whole,
         word_vectors=centred,
         word_mean=mean,
-        word_places=places,
-        starts=texts.starts,
-        words=texts.words,
+        word_ids=np.array([word for word, _ in texts.vocabulary], dtype=np.int32),
+        unit_starts=texts.unit_starts,
+        units=texts.units,
         norms=norms,
+        posting_starts=texts.posting_starts,
+        postings=texts.postings,
         composed_ids=texts.composed_ids,
-        scale=_scale(texts, centred, places, sample),
+        scale=_scale(texts, centred, sample),
         combinations=texts.combinations,
         row_combination=texts.row_combination,
         row_order=order,
@@ -138,16 +145,15 @@ def _join(texts: Texts, whole: Floats, words: Floats, sample: Floats) -> TableIn
     )
 
 
-def _sums(texts: Texts, ids: Ints, centred: Floats, places: Ints) -> Floats:
-    """The vectors of some composed texts."""
-    padded = np.vstack([centred, np.zeros((1, centred.shape[1]), dtype=np.float32)])
-    sums = np.zeros((len(ids), centred.shape[1]), dtype=np.float32)
-    for place, text in enumerate(ids):
-        sums[place] = padded[places[texts.words[texts.starts[text] : texts.starts[text + 1]]]].sum(axis=0)
+def _sums(texts: Texts, places: NDArray[np.int64], centred: Floats) -> Floats:
+    """The vectors of some composed texts, by their places among these."""
+    sums = np.zeros((len(places), centred.shape[1]), dtype=np.float32)
+    for row, place in enumerate(places):
+        sums[row] = centred[texts.units[texts.unit_starts[place] : texts.unit_starts[place + 1]]].sum(axis=0)
     return sums
 
 
-def _norms(texts: Texts, centred: Floats, places: Ints) -> Floats:
+def _norms(texts: Texts, centred: Floats) -> Floats:
     """Lengths of all composed vectors, in chunks so that memory stays bounded.
 
     A word without a vector counts as one that is near to nothing.
@@ -155,30 +161,25 @@ def _norms(texts: Texts, centred: Floats, places: Ints) -> Floats:
     norms = np.zeros(len(texts.composed_ids), dtype=np.float32)
     if not len(centred):
         return norms
-    padded = np.vstack([centred, np.zeros((1, centred.shape[1]), dtype=np.float32)])
     usual = float(np.einsum("ij,ij->", centred, centred)) / len(centred)
     for start in range(0, len(norms), CHUNK):
-        ids = texts.composed_ids[start : start + CHUNK]
-        lengths = (texts.starts[ids + 1] - texts.starts[ids]).astype(np.int64)
-        offsets = np.concatenate([[0], np.cumsum(lengths)[:-1]])
-        inside = np.arange(int(lengths.sum())) - np.repeat(offsets, lengths) + np.repeat(texts.starts[ids], lengths)
-        filled = lengths > 0
+        starts = texts.unit_starts[start : start + CHUNK + 1]
+        filled = np.diff(starts) > 0
         if not filled.any():
             continue
-        held = places[texts.words[inside]]
-        sums = np.add.reduceat(padded[held], offsets[filled], axis=0)
-        unknown = np.add.reduceat((held < 0).astype(np.float32), offsets[filled])
+        sums = np.add.reduceat(centred[texts.units[starts[0] : starts[-1]]], (starts[:-1] - starts[0])[filled], axis=0)
         own = np.einsum("ij,ij->i", sums, sums)
-        norms[start : start + CHUNK][filled] = np.where(own > 0, np.sqrt(own + usual * unknown), 0)
+        norms[start : start + CHUNK][filled] = np.sqrt(own + usual * texts.unknown[start : start + CHUNK][filled])
     return norms
 
 
-def _scale(texts: Texts, centred: Floats, places: Ints, sample: Floats) -> Floats:
+def _scale(texts: Texts, centred: Floats, sample: Floats) -> Floats:
     """How composed similarities are brought to the model's scale: by pairs of near texts that have both."""
     default = np.array(DEFAULT_SCALE, dtype=np.float32)
     if len(sample) < 3 * NEAREST:
         return default
-    sums = _sums(texts, np.array([text for text, _ in texts.sample], dtype=np.int32), centred, places)
+    places = np.searchsorted(texts.composed_ids, [text for text, _ in texts.sample])
+    sums = _sums(texts, places, centred)
     lengths = np.linalg.norm(sums, axis=1, keepdims=True)
     composed = sums / np.maximum(lengths, 1e-6)
     mine, models = composed @ composed.T, sample @ sample.T
@@ -265,12 +266,34 @@ def _pairs(connection: duckdb.DuckDBPyConnection, statement: str) -> list[tuple[
     return [(int(key), str(value)) for key, value in connection.execute(statement).fetchall()]
 
 
-def _word_lists(connection: duckdb.DuckDBPyConnection, count: int) -> tuple[NDArray[np.int64], Ints]:
+def _postings(connection: duckdb.DuckDBPyConnection) -> tuple[NDArray[np.int64], Ints]:
+    """For every word the texts that hold it."""
     found = connection.execute(
-        "SELECT held.text, words.id FROM held JOIN words USING (word) ORDER BY held.text, words.id"
+        "SELECT words.id, held.text FROM held JOIN words USING (word) ORDER BY words.id, held.text"
     ).fetchnumpy()
-    starts = np.searchsorted(np.asarray(found["text"]), np.arange(count + 1))
-    return starts.astype(np.int64), np.asarray(found["id"], dtype=np.int32)
+    count = int(one(connection, "SELECT count(*) FROM words")[0])
+    starts = np.searchsorted(np.asarray(found["id"]), np.arange(count + 1))
+    return starts.astype(np.int64), np.asarray(found["text"], dtype=np.int32)
+
+
+def _units(
+    connection: duckdb.DuckDBPyConnection, composed: NDArray[np.int32], vocabulary: Sequence[tuple[int, str]]
+) -> tuple[NDArray[np.int64], NDArray[np.uint16], Ints]:
+    """For every composed text the places of its words among those with a vector, and how many have none."""
+    found = connection.execute(
+        "SELECT held.text, words.id FROM held JOIN words USING (word) JOIN texts ON held.text = texts.id "
+        "WHERE NOT texts.whole ORDER BY held.text, words.id"
+    ).fetchnumpy()
+    texts, words = np.asarray(found["text"]), np.asarray(found["id"])
+    place_of = np.full(int(words.max(initial=-1)) + 1, -1, dtype=np.int32)
+    known = [(word, place) for place, (word, _) in enumerate(vocabulary) if word < len(place_of)]
+    place_of[[word for word, _ in known]] = [place for _, place in known]
+    places = place_of[words]
+    vectored = places >= 0
+    starts = np.searchsorted(texts[vectored], composed)
+    starts = np.append(starts, int(vectored.sum())).astype(np.int64)
+    bare = np.searchsorted(texts[~vectored], np.append(composed, np.iinfo(np.int32).max))
+    return starts, places[vectored].astype(np.uint16), np.diff(bare).astype(np.int32)
 
 
 def _combinations(

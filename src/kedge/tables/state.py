@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -73,6 +74,11 @@ class SessionState:
     def expired(self) -> bool:
         ends = self.expires_at
         return self.status == "expired" or (ends is not None and datetime.now(UTC) >= ends)
+
+    @property
+    def next_generation(self) -> int:
+        """A number that no generation of a session of this name has had, not even of one that was deleted."""
+        return max(self.generation + 1, time.time_ns() // 1_000_000)
 
     @property
     def table(self) -> Table:

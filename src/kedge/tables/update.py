@@ -59,7 +59,8 @@ async def update_rows(
     if not state.generation:
         raise UsageError(f"Session {scope.collection!r} holds no rows to change.", hint="Feed it a file first.")
     old = sessions.folders.generation(scope, state.generation)
-    folder = sessions.folders.generation(scope, state.generation + 1)
+    number = state.next_generation
+    folder = sessions.folders.generation(scope, number)
     await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
     try:
         folder.mkdir(parents=True)
@@ -84,7 +85,7 @@ async def update_rows(
         raise StoreError(f"The rows could not be changed: {error}", hint="The table is as it was.") from error
     fresh = replace(
         state,
-        generation=state.generation + 1,
+        generation=number,
         fed_at=datetime.now(UTC),
         columns=tuple(replace(column, lowest=None, highest=None) for column in table.columns),
         rows=table.rows,

@@ -35,6 +35,10 @@ class Assembly(Measuring):
             return None
         if self._wanted is None and (self._limits or self._any("super.")) and not self._any("ask.", "func."):
             self._wanted = self._nouns.opening()
+        named = self._named or self._periods or self._others
+        if self._wanted is None and named and not self._any("ask.", "func.", "super.", "logic.share"):
+            self._wanted = self._nouns.opening()
+            self.score *= 0.9 if self._wanted else 1.0
         if self._wanted is None and self._any("ask.person"):
             self._wanted = self._who()
         if self._any("logic.growth") and (self._any("super.") or self._wanted or self._groups):
@@ -68,6 +72,10 @@ class Assembly(Measuring):
         high = tag.startswith("super.high")
         concept = tag.partition("_")[2]
         word.role = "cue"
+        if concept == "date" and self._wanted and self._wanted.part:
+            # "The date of the first order" is a date, not the first of all dates.
+            self._wanted = None
+            self._use("time.")
         figure = self._super_figure(word, concept, high)
         if figure is None:
             self.refusal = f"it is not clear by what figure “{word.text}” is meant"
@@ -258,6 +266,8 @@ class Assembly(Measuring):
         group = thing.group(self._dates)
         if thing.column is None or group is None or self._groups:
             return None
+        if self._is_row(thing.column, thing.mention):
+            return Plan(task=Task.LIST, filters=filters, measures=(), limit=self._limit)
         self.score *= thing.mention.columns.score if thing.mention.columns else 1.0
         shown = [item.column for item in self._labelled(group)]
         return Plan(

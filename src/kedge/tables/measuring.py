@@ -56,6 +56,9 @@ class Measuring(Frame):
             if figure:
                 self._take(figure)
                 return figure.measure
+            if self._named and not any(column.distinct == self._table.rows for column in self._table.columns):
+                # Without a column that names each row, it is not clear that rows are what is counted.
+                self.score *= 0.55
             return Measure(Func.COUNT) if self._named else None
         figure = self._figures.of(head)
         if figure and not head.has("concept.revenue"):

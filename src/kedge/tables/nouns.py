@@ -111,9 +111,14 @@ class Nouns:
                 thing = self.thing(mention)
                 if thing:
                     out.append((mention, self._mark(thing)))
-            if mention.has("logic.group") and not mention.role:
+            if mention.has("logic.group") and not mention.role and not self._agent(place):
                 out += self._grouped(place, mention)
         return out
+
+    def _agent(self, place: int) -> bool:
+        """`Which products were ordered by customers`: that `by` names who did it."""
+        asked = any(mention.has("ask.which", "ask.list") for mention in self._content[:place])
+        return asked and self._content[place].text == "by" and self._before(place).has("concept.sold", "verb.")
 
     def _grouped(self, place: int, by: Mention) -> list[tuple[Mention, Thing]]:
         out: list[tuple[Mention, Thing]] = []
@@ -152,6 +157,8 @@ class Nouns:
                 continue
             if mention.values or mention.has("super.", "logic.distinct", "logic.is"):
                 continue
+            if mention.has("func."):
+                return None
             if mention.has("concept.sold") and position > place - 1 and self._before(position).has("super."):
                 continue
             head = self.head(position)

@@ -3,9 +3,9 @@
     python -m benchmarks.table_questions PATH… [--show] [--json]
 
 PATH is a folder with the open data of one set, named as the set: `completejourney` (transactions joined with
-products) or `northwind` (orders with lines, products, categories, customers; and its products alone). Every question has SQL that a person
-wrote, and the answer must hold the same figures. `wrong but sure` is the figure that matters: an answer that is given
-and is not right.
+products) or `northwind` (orders with lines, products, categories, customers; and its products alone). Every question
+has SQL that a person wrote, and the answer must hold the same figures. `wrong but sure` is the figure that matters:
+an answer that is given and is not right.
 Control: questions without SQL, which nothing in the table can answer by computing, must fall back.
 """
 
@@ -40,8 +40,9 @@ JOINS = {
         FROM [orders] o JOIN [order-details] d USING (orderID) JOIN [products] p USING (productID)
         JOIN [categories] g USING (categoryID) JOIN [customers] c USING (customerID)
         JOIN [shippers] s ON s.shipperID = o.shipVia JOIN [employees] e ON e.employeeID = o.employeeID""",
-    "northwind_products": """SELECT p.productID, p.productName, g.categoryName, s.companyName AS supplier, s.city, s.country,
-        p.quantityPerUnit, p.unitPrice, p.unitsInStock, p.unitsOnOrder, p.reorderLevel, p.discontinued = 1 AS discontinued
+    "northwind_products": """SELECT p.productID, p.productName, g.categoryName, s.companyName AS supplier, s.city,
+        s.country, p.quantityPerUnit, p.unitPrice, p.unitsInStock, p.unitsOnOrder, p.reorderLevel,
+        p.discontinued = 1 AS discontinued
         FROM [products] p JOIN [categories] g USING (categoryID) JOIN [suppliers] s USING (supplierID)""",
 }
 """What is asked about; [name] is a file of the folder. Rows of the files that are no valid CSV are left out."""

@@ -126,10 +126,8 @@ class Assembly(Measuring):
         """By what the most or least is told."""
         place = self._content.index(word)
         following = self._content[place + 1] if place + 1 < len(self._content) else None
-        if concept == "date":
-            return self._by_date(high)
-        if concept == "count":
-            return Figure(Measure(Func.COUNT), True)
+        if concept in ("date", "count"):
+            return self._by_date(high) if concept == "date" else Figure(Measure(Func.COUNT), True)
         named_beside = following and following.columns and concept not in ("", "sold")
         beside = self._figures.of(following) if following and named_beside else None
         if following and beside:
@@ -196,6 +194,9 @@ class Assembly(Measuring):
             return tally
         by = self._by()
         if self._wanted:
+            if not self._any("ask.count", "ask.much", "func."):
+                # "Which products are out of stock": the figure is named, but not what is to be done with it.
+                self.score *= 0.55
             group = self._wanted.group(self._dates)
             by = (*by, *(self._labelled(group) if group else ()))
         filters, having = self._filters(measures[0] if by else None)

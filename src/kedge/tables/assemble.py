@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import Stemmer
+
 from kedge.tables.columns import ADDED
 from kedge.tables.conditions import Named, dated, merged
 from kedge.tables.figures import Figure
@@ -11,8 +13,11 @@ from kedge.tables.frame import OTHER_MEASURE, OTHER_THING, Alternative, of_group
 from kedge.tables.measuring import Measuring
 from kedge.tables.mentions import Mention
 from kedge.tables.nouns import Thing
-from kedge.tables.plan import Filter, Func, Group, Measure, Order, Part, Plan, Side, Task
+from kedge.tables.plan import Filter, Func, Group, Measure, Op, Order, Part, Plan, Side, Task
+from kedge.tables.schema import ColumnType
 from kedge.tables.vocabulary import entity
+
+_stem = Stemmer.Stemmer("english").stemWord
 
 
 class Assembly(Measuring):
@@ -21,6 +26,9 @@ class Assembly(Measuring):
     def plan(self) -> Plan | None:
         """The plan, or None with `refusal` saying why."""
         plan = self._plan()
+        if plan and self._contradictory(plan.filters):
+            self.refusal = "things with one value but not another are more than one plan can say"
+            plan = None
         self.ambiguous += self._figures.ambiguous + self._nouns.ambiguous
         if self.ambiguous and plan is None:
             self.refusal = "; ".join(self.ambiguous)
@@ -48,6 +56,12 @@ class Assembly(Measuring):
             return self._share()
         return self._compare() or self._chosen()
 
+    @staticmethod
+    def _contradictory(filters: tuple[Filter, ...]) -> bool:
+        """In Lisbon but not in Porto: no single row can tell."""
+        kept = {item.column for item in filters if item.op in (Op.IS, Op.IN) and item.part is None}
+        return any(item.op in (Op.NOT, Op.NOT_IN) and item.column in kept for item in filters)
+
     def _who(self) -> Thing | None:
         """The persons of a table, if one column (or several with one value for each other) names them."""
         people = self._columns.people()
@@ -68,7 +82,7 @@ class Assembly(Measuring):
 
     def _superlative(self) -> Plan | None:
         word = next(mention for mention in self._content if mention.has("super."))
-        tag = next(tag for tag in sorted(word.tags) if tag.startswith(("super.high", "super.low")))
+        tag = self._super_tag(word)
         high = tag.startswith("super.high")
         concept = tag.partition("_")[2]
         word.role = "cue"
@@ -112,6 +126,10 @@ class Assembly(Measuring):
             limit=self._limit or 1,
         )
         self._rivals(plan, figure)
+        if measure.func is Func.DISTINCT and self._table.column(measure.column or "").type is not ColumnType.ID:
+            # "Returned the most articles": different ones, or how many times?
+            times = replace(plan, measures=(Measure(Func.COUNT),))
+            self.alternatives.append(Alternative(times, OTHER_MEASURE))
         if measure.func is Func.SUM and not func and word.has("super.size") and self._once_or_in_all(measure):
             once = replace(measure, func=Func.MAX if high else Func.MIN)
             self.alternatives.append(Alternative(replace(plan, measures=(once,)), OTHER_MEASURE))
@@ -121,6 +139,14 @@ class Assembly(Measuring):
         """Whether “the highest attendance” of a team may be that of one match. Sales and pieces are added up."""
         added = measure.column and any(self._columns.has_concept(measure.column, concept) for concept in ADDED)
         return bool(measure.column) and not added and not measure.other
+
+    def _super_tag(self, word: Mention) -> str:
+        """The oldest is by age where the table has ages, else by date."""
+        tags = sorted(tag for tag in word.tags if tag.startswith(("super.high", "super.low")))
+        aged = [tag for tag in tags if tag.endswith("_age")]
+        if len(tags) > 1 and aged and not self._columns.of_concept("age"):
+            tags = [tag for tag in tags if tag not in aged]
+        return tags[0]
 
     def _super_figure(self, word: Mention, concept: str, high: bool) -> Figure | None:
         """By what the most or least is told."""
@@ -136,13 +162,30 @@ class Assembly(Measuring):
         if concept:
             named = self._measures_named() if concept == "sold" else []
             return named[0] if named else self._figures.of_concept(concept, word.text)
-        if following and following.values and word.has("super.amount") and self._any("concept.sold"):
-            return self._pieces(following)
+        pieces = following and following.values and word.has("super.amount") and self._any("concept.sold")
+        if following and (verb := self._pieces(following) if pieces else self._participle(following)):
+            return verb
         for mention in (*self._content[place + 1 :], *reversed(self._content[:place])):
             unused = not mention.role and not mention.has("concept.sold")
             if unused and (found := self._figure_or_count(mention)):
                 return found
         return self._not_said(word)
+
+    def _participle(self, mention: Mention) -> Figure | None:
+        """“Best rated” is by the average rating."""
+        stems = {_stem(token.folded) for token in self._reading.tokens[mention.start : mention.end]}
+        fitting = [
+            column
+            for column in self._table.columns
+            if column.type.measured
+            and mention.unknown
+            and not mention.role
+            and self._columns.named_like(stems, column.field)
+        ]
+        if len(fitting) != 1:
+            return None
+        mention.role = "measure"
+        return Figure(Measure(Func.AVERAGE, fitting[0].field), False, 0.9)
 
     def _pieces(self, mention: Mention) -> Figure | None:
         """“Bought the most bananas”: in pieces, in money as the other reading."""
@@ -163,7 +206,8 @@ class Assembly(Measuring):
         """“The best products”: by what was sold."""
         if self._any("concept.sold"):
             return self._figures.of_concept("sold", self._first("concept.sold").text)
-        figure = self._figures.of_concept("revenue", word.text) if self._wanted else None
+        said = self._wanted and not word.has("super.quality")
+        figure = self._figures.of_concept("revenue", word.text) if said else None
         if figure:
             figure.score *= 0.75
         return figure
@@ -202,8 +246,9 @@ class Assembly(Measuring):
         filters, having = self._filters(measures[0] if by else None)
         self._use("ask.")
         first = measures[0]
-        if first.func is Func.SUM and first.column and not self._func() and not self._adds(first):
+        if first.func is Func.SUM and first.column and not self._func() and not self._adds(first) and not by:
             return self._shown(filters, first)
+        measures = self._averaged(measures)
         plan = Plan(filters=filters, measures=tuple(measures), groups=by, having=having)
         for other in self._instead:
             self.alternatives.append(Alternative(replace(plan, measures=(other,)), OTHER_THING))
@@ -343,6 +388,7 @@ class Assembly(Measuring):
         if not measures or self._groups:
             self.refusal = "it is not clear by which figure to compare"
             return None
+        measures = self._averaged(measures)
         filters, _ = self._filters(None)
         self._use("ask.")
         plan = Plan(task=Task.COMPARE, filters=filters, measures=tuple(measures[:1]), sides=sides)

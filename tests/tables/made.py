@@ -105,7 +105,7 @@ def _shop() -> list[Row]:
         "Cotton Curtain": ("Textiles", 45.0),
         "Tea Set": ("Kitchen & Dining", 75.0),
     }
-    rows = []
+    rows: list[Row] = []
     for number in range(1500):
         name = dice.choice(list(goods))
         group, price = goods[name]
@@ -130,7 +130,7 @@ def _shop() -> list[Row]:
 
 def _hospital() -> list[Row]:
     dice = random.Random(12)
-    rows = []
+    rows: list[Row] = []
     for number in range(1200):
         start = datetime(2019, 1, 1) + timedelta(minutes=dice.randrange(365 * 24 * 60))
         rows.append(
@@ -155,7 +155,7 @@ def _hospital() -> list[Row]:
 def _football() -> list[Row]:
     dice = random.Random(13)
     clubs = ["Red Rovers", "Blue United", "Green City", "White Wanderers", "Black Athletic", "Golden Town"]
-    rows = []
+    rows: list[Row] = []
     for number in range(900):
         team, other = dice.sample(clubs, 2)
         year = dice.choice([2020, 2021, 2022])
@@ -182,7 +182,7 @@ def _football() -> list[Row]:
 def _flights() -> list[Row]:
     dice = random.Random(14)
     airports = ["Oslo", "Madrid", "Rome", "Vienna", "Dublin", "Athens"]
-    rows = []
+    rows: list[Row] = []
     for number in range(1300):
         start, end = dice.sample(airports, 2)
         cancelled = dice.random() < 0.05
@@ -208,7 +208,7 @@ def _staff() -> list[Row]:
     dice = random.Random(15)
     firsts = "Amir Beth Chen Dora Emil Fay Gus Hana Ivo Jill Kofi Lena Mats Nora Omar Pia".split()
     lasts = "Abel Baker Cruz Doe Evans Ford Green Hall".split()
-    rows = []
+    rows: list[Row] = []
     for number in range(128):
         rows.append(
             (

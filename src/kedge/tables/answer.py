@@ -15,7 +15,6 @@ from kedge.tables.plan_text import plan_text, steps
 from kedge.tables.understand import SURE, Understood, understand
 from kedge.tables.vocabulary import Vocabulary
 
-
 _NOTHING = 0.5
 """What remains of `sure` when a loose match leads to no rows at all."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import Stemmer
+
 from kedge.tables.columns import ADDED
 from kedge.tables.conditions import Named, dated, merged
 from kedge.tables.figures import Figure
@@ -11,8 +13,11 @@ from kedge.tables.frame import OTHER_MEASURE, OTHER_THING, Alternative, of_group
 from kedge.tables.measuring import Measuring
 from kedge.tables.mentions import Mention
 from kedge.tables.nouns import Thing
-from kedge.tables.plan import Filter, Func, Group, Measure, Order, Part, Plan, Side, Task
+from kedge.tables.plan import Filter, Func, Group, Measure, Op, Order, Part, Plan, Side, Task
+from kedge.tables.schema import ColumnType
 from kedge.tables.vocabulary import entity
+
+_stem = Stemmer.Stemmer("english").stemWord
 
 
 class Assembly(Measuring):
@@ -21,6 +26,9 @@ class Assembly(Measuring):
     def plan(self) -> Plan | None:
         """The plan, or None with `refusal` saying why."""
         plan = self._plan()
+        if plan and self._contradictory(plan.filters):
+            self.refusal = "things with one value but not another are more than one plan can say"
+            plan = None
         self.ambiguous += self._figures.ambiguous + self._nouns.ambiguous
         if self.ambiguous and plan is None:
             self.refusal = "; ".join(self.ambiguous)
@@ -35,6 +43,10 @@ class Assembly(Measuring):
             return None
         if self._wanted is None and (self._limits or self._any("super.")) and not self._any("ask.", "func."):
             self._wanted = self._nouns.opening()
+        named = self._named or self._periods or self._others
+        if self._wanted is None and named and not self._any("ask.", "func.", "super.", "logic.share"):
+            self._wanted = self._nouns.opening()
+            self.score *= 0.9 if self._wanted else 1.0
         if self._wanted is None and self._any("ask.person"):
             self._wanted = self._who()
         if self._any("logic.growth") and (self._any("super.") or self._wanted or self._groups):
@@ -43,6 +55,12 @@ class Assembly(Measuring):
         if self._any("logic.share"):
             return self._share()
         return self._compare() or self._chosen()
+
+    @staticmethod
+    def _contradictory(filters: tuple[Filter, ...]) -> bool:
+        """In Lisbon but not in Porto: no single row can tell."""
+        kept = {item.column for item in filters if item.op in (Op.IS, Op.IN) and item.part is None}
+        return any(item.op in (Op.NOT, Op.NOT_IN) and item.column in kept for item in filters)
 
     def _who(self) -> Thing | None:
         """The persons of a table, if one column (or several with one value for each other) names them."""
@@ -64,10 +82,14 @@ class Assembly(Measuring):
 
     def _superlative(self) -> Plan | None:
         word = next(mention for mention in self._content if mention.has("super."))
-        tag = next(tag for tag in sorted(word.tags) if tag.startswith(("super.high", "super.low")))
+        tag = self._super_tag(word)
         high = tag.startswith("super.high")
         concept = tag.partition("_")[2]
         word.role = "cue"
+        if concept == "date" and self._wanted and self._wanted.part:
+            # "The date of the first order" is a date, not the first of all dates.
+            self._wanted = None
+            self._use("time.")
         figure = self._super_figure(word, concept, high)
         if figure is None:
             self.refusal = f"it is not clear by what figure “{word.text}” is meant"
@@ -104,6 +126,10 @@ class Assembly(Measuring):
             limit=self._limit or 1,
         )
         self._rivals(plan, figure)
+        if measure.func is Func.DISTINCT and self._table.column(measure.column or "").type is not ColumnType.ID:
+            # "Returned the most articles": different ones, or how many times?
+            times = replace(plan, measures=(Measure(Func.COUNT),))
+            self.alternatives.append(Alternative(times, OTHER_MEASURE))
         if measure.func is Func.SUM and not func and word.has("super.size") and self._once_or_in_all(measure):
             once = replace(measure, func=Func.MAX if high else Func.MIN)
             self.alternatives.append(Alternative(replace(plan, measures=(once,)), OTHER_MEASURE))
@@ -114,14 +140,20 @@ class Assembly(Measuring):
         added = measure.column and any(self._columns.has_concept(measure.column, concept) for concept in ADDED)
         return bool(measure.column) and not added and not measure.other
 
+    def _super_tag(self, word: Mention) -> str:
+        """The oldest is by age where the table has ages, else by date."""
+        tags = sorted(tag for tag in word.tags if tag.startswith(("super.high", "super.low")))
+        aged = [tag for tag in tags if tag.endswith("_age")]
+        if len(tags) > 1 and aged and not self._columns.of_concept("age"):
+            tags = [tag for tag in tags if tag not in aged]
+        return tags[0]
+
     def _super_figure(self, word: Mention, concept: str, high: bool) -> Figure | None:
         """By what the most or least is told."""
         place = self._content.index(word)
         following = self._content[place + 1] if place + 1 < len(self._content) else None
-        if concept == "date":
-            return self._by_date(high)
-        if concept == "count":
-            return Figure(Measure(Func.COUNT), True)
+        if concept in ("date", "count"):
+            return self._by_date(high) if concept == "date" else Figure(Measure(Func.COUNT), True)
         named_beside = following and following.columns and concept not in ("", "sold")
         beside = self._figures.of(following) if following and named_beside else None
         if following and beside:
@@ -130,13 +162,30 @@ class Assembly(Measuring):
         if concept:
             named = self._measures_named() if concept == "sold" else []
             return named[0] if named else self._figures.of_concept(concept, word.text)
-        if following and following.values and word.has("super.amount") and self._any("concept.sold"):
-            return self._pieces(following)
+        pieces = following and following.values and word.has("super.amount") and self._any("concept.sold")
+        if following and (verb := self._pieces(following) if pieces else self._participle(following)):
+            return verb
         for mention in (*self._content[place + 1 :], *reversed(self._content[:place])):
             unused = not mention.role and not mention.has("concept.sold")
             if unused and (found := self._figure_or_count(mention)):
                 return found
         return self._not_said(word)
+
+    def _participle(self, mention: Mention) -> Figure | None:
+        """“Best rated” is by the average rating."""
+        stems = {_stem(token.folded) for token in self._reading.tokens[mention.start : mention.end]}
+        fitting = [
+            column
+            for column in self._table.columns
+            if column.type.measured
+            and mention.unknown
+            and not mention.role
+            and self._columns.named_like(stems, column.field)
+        ]
+        if len(fitting) != 1:
+            return None
+        mention.role = "measure"
+        return Figure(Measure(Func.AVERAGE, fitting[0].field), False, 0.9)
 
     def _pieces(self, mention: Mention) -> Figure | None:
         """“Bought the most bananas”: in pieces, in money as the other reading."""
@@ -157,7 +206,8 @@ class Assembly(Measuring):
         """“The best products”: by what was sold."""
         if self._any("concept.sold"):
             return self._figures.of_concept("sold", self._first("concept.sold").text)
-        figure = self._figures.of_concept("revenue", word.text) if self._wanted else None
+        said = self._wanted and not word.has("super.quality")
+        figure = self._figures.of_concept("revenue", word.text) if said else None
         if figure:
             figure.score *= 0.75
         return figure
@@ -188,13 +238,17 @@ class Assembly(Measuring):
             return tally
         by = self._by()
         if self._wanted:
+            if not self._any("ask.count", "ask.much", "func."):
+                # "Which products are out of stock": the figure is named, but not what is to be done with it.
+                self.score *= 0.55
             group = self._wanted.group(self._dates)
             by = (*by, *(self._labelled(group) if group else ()))
         filters, having = self._filters(measures[0] if by else None)
         self._use("ask.")
         first = measures[0]
-        if first.func is Func.SUM and first.column and not self._func() and not self._adds(first):
+        if first.func is Func.SUM and first.column and not self._func() and not self._adds(first) and not by:
             return self._shown(filters, first)
+        measures = self._averaged(measures)
         plan = Plan(filters=filters, measures=tuple(measures), groups=by, having=having)
         for other in self._instead:
             self.alternatives.append(Alternative(replace(plan, measures=(other,)), OTHER_THING))
@@ -258,6 +312,8 @@ class Assembly(Measuring):
         group = thing.group(self._dates)
         if thing.column is None or group is None or self._groups:
             return None
+        if self._is_row(thing.column, thing.mention):
+            return Plan(task=Task.LIST, filters=filters, measures=(), limit=self._limit)
         self.score *= thing.mention.columns.score if thing.mention.columns else 1.0
         shown = [item.column for item in self._labelled(group)]
         return Plan(
@@ -332,6 +388,7 @@ class Assembly(Measuring):
         if not measures or self._groups:
             self.refusal = "it is not clear by which figure to compare"
             return None
+        measures = self._averaged(measures)
         filters, _ = self._filters(None)
         self._use("ask.")
         plan = Plan(task=Task.COMPARE, filters=filters, measures=tuple(measures[:1]), sides=sides)

@@ -193,7 +193,7 @@ def _score(known: _Known, asked: tuple[str, ...]) -> float:  # noqa: PLR0911 (a 
         return 1.0
     if asked == known.core and (set(known.words) - set(known.core)):
         return 0.95
-    if tuple(map(_stem, asked)) == tuple(map(_stem, known.words)):
+    if tuple(map(_stem, asked)) == tuple(map(_stem, known.words)) and not asked[-1].endswith(("ed", "ing")):
         return 0.93
     if sorted(asked) == sorted(known.core):
         return 0.9

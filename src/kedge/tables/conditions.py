@@ -128,7 +128,7 @@ class Finder:
         return sorted(out, key=lambda item: (-round(item[0], 3), fewest[item[1].column]))
 
     def _column_word(self, mention: Mention, chosen: ValueMatch, rank: float) -> bool:
-        """Whether the word is also part of other columns' names, and its own column is not said: coupon, coupon_disc."""
+        """Whether the word is also in other columns' names, and its own column is not said: coupon, coupon_disc."""
         if rank > chosen.score or mention.end - mention.start > 1:
             return False
         word = self._reading.tokens[mention.start].word

@@ -9,6 +9,7 @@ from kedge.tables.figures import Figure
 from kedge.tables.frame import Frame
 from kedge.tables.mentions import Mention
 from kedge.tables.plan import Func, Measure
+from kedge.tables.plan_text import column_name
 from kedge.tables.schema import ColumnType
 
 _FUNCS = {"func.sum": Func.SUM, "func.average": Func.AVERAGE, "func.median": Func.MEDIAN}
@@ -56,6 +57,9 @@ class Measuring(Frame):
             if figure:
                 self._take(figure)
                 return figure.measure
+            if self._named and not any(column.distinct == self._table.rows for column in self._table.columns):
+                # Without a column that names each row, it is not clear that rows are what is counted.
+                self.score *= 0.55
             return Measure(Func.COUNT) if self._named else None
         figure = self._figures.of(head)
         if figure and not head.has("concept.revenue"):
@@ -154,6 +158,19 @@ class Measuring(Frame):
             other.role == "measure" and mention.end == other.start and (other.columns or other.concept())
             for other in self._content
         )
+
+    def _averaged(self, measures: list[Measure]) -> list[Measure]:
+        """A measure that one does not add up (a price, a length) is averaged when nothing else is said, and it is told."""
+        out = []
+        for measure in measures:
+            plain = measure.func is Func.SUM and measure.column and not measure.per and not self._func()
+            if plain and not self._adds(measure) and not self._any("ask.count", "logic.counted"):
+                self.score *= 0.8
+                self.notes.append(f"{column_name(self._table, measure.column or '')} averaged, not added up")
+                out.append(replace(measure, func=Func.AVERAGE))
+            else:
+                out.append(measure)
+        return out
 
     def _adds(self, measure: Measure) -> bool:
         return measure.other is not None or self._columns.adds(measure.column or "")

@@ -174,6 +174,8 @@ class _Found:
                 quote = self._question[start].quote
                 if quote != self._question[end - 1].quote or (not quote and self._function(start, end)):
                     continue
+                if not quote and end == start + 1 and self._is_measure(start):
+                    continue
                 matches = [m for m in self._vocabulary.values.matches(self._question, start, end) if quote or m.exact]
                 if not matches:
                     continue
@@ -208,6 +210,12 @@ class _Found:
         if end - start > 1:
             return all(self._strong(place) for place in range(start, end))
         return self._strong(start) or len(self._question[start].word) < 2 or self._question[start].word.isdigit()
+
+    def _is_measure(self, place: int) -> bool:
+        """Whether a word such as sales or value stands for a measure that this table has."""
+        tags = self._lexicon.tags(self._question[place].folded)
+        concepts = [tag.partition(".")[2] for tag in tags if tag.startswith("concept.")]
+        return any(self._vocabulary.columns.of_concept(concept) for concept in concepts)
 
     def _strong(self, place: int) -> bool:
         tags = self._lexicon.tags(self._question[place].folded)

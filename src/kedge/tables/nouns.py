@@ -66,8 +66,12 @@ class Nouns:
     def head(self, place: int) -> Mention | None:
         """The noun that begins at this place or after the words that describe it: `order lines` is lines."""
         chosen: Mention | None = None
+        value: Mention | None = None
         for mention in self._content[place:]:
             if chosen is None:
+                if value and not mention.values and mention.start != value.end:
+                    return value
+                value = mention if mention.values else value
                 if mention.has("logic.distinct", "func.", "super.") or mention.values or mention.role == "filter":
                     if mention.has("logic.distinct"):
                         mention.role = "cue"
@@ -81,7 +85,7 @@ class Nouns:
                 break
             chosen.role = chosen.role or "describes"
             chosen = mention
-        return chosen
+        return chosen or value
 
     def wanted(self) -> Thing | None:
         """The things to name in the answer: which X, top 5 X, cheapest X, X with the most."""
@@ -100,7 +104,7 @@ class Nouns:
 
     def opening(self) -> Thing | None:
         """A question that begins with a thing: `stores with sales over 5000`."""
-        thing = self.thing(self._content[0]) if self._content else None
+        thing = self.thing(self._content[0]) if self._content and not self._content[0].role else None
         return self._mark(thing) if thing else None
 
     def groups(self) -> list[tuple[Mention, Thing]]:
@@ -111,9 +115,14 @@ class Nouns:
                 thing = self.thing(mention)
                 if thing:
                     out.append((mention, self._mark(thing)))
-            if mention.has("logic.group") and not mention.role:
+            if mention.has("logic.group") and not mention.role and not self._agent(place):
                 out += self._grouped(place, mention)
         return out
+
+    def _agent(self, place: int) -> bool:
+        """`Which products were ordered by customers`: that `by` names who did it."""
+        asked = any(mention.has("ask.which", "ask.list") for mention in self._content[:place])
+        return asked and self._content[place].text == "by" and self._before(place).has("concept.sold", "verb.")
 
     def _grouped(self, place: int, by: Mention) -> list[tuple[Mention, Thing]]:
         out: list[tuple[Mention, Thing]] = []
@@ -152,6 +161,8 @@ class Nouns:
                 continue
             if mention.values or mention.has("super.", "logic.distinct", "logic.is"):
                 continue
+            if mention.has("func."):
+                return None
             if mention.has("concept.sold") and position > place - 1 and self._before(position).has("super."):
                 continue
             head = self.head(position)

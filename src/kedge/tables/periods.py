@@ -86,10 +86,10 @@ class _Periods:
         """One date or period that begins here."""
         for read in (
             self._whole_date,
-            self._relative,
-            self._month,
             self._quarter,
             self._half,
+            self._relative,
+            self._month,
             self._weekday,
             self._year,
         ):

@@ -95,12 +95,19 @@ def _grouped(plan: Plan, table: Table, result: PlanResult) -> str:
     if plan.limit == 1 and plan.order:
         first = result.rows[0]
         rank = _rank(plan.measures[0], plan.order)
-        names = " and ".join(_name(plan, row) for row in result.rows[:_SHOWN])
+        names = _joined([_name(plan, row) for row in result.rows])
         many = "have" if len(result.rows) > 1 else "has"
         return f"{names} {many} the {rank}{figure}: {_figures(plan, first)}{_where(plan, table)}."
     more = f" and {len(result.rows) - _SHOWN:,} more" if len(result.rows) > _SHOWN else ""
     by = ", ".join(group_text(group, table) for group in plan.groups)
     return f"The {figure} by {by}{_where(plan, table)}: {'; '.join(lines)}{more}."
+
+
+def _joined(names: Sequence[str]) -> str:
+    """All names, or how many more there are."""
+    if len(names) > _SHOWN:
+        return f"{', '.join(names[:_SHOWN])} and {len(names) - _SHOWN:,} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
 def _rank(measure: Measure, order: Order) -> str:

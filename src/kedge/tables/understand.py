@@ -25,8 +25,22 @@ SURE = 0.6
 _READINGS = 3
 _OTHER_COLUMN = 0.5
 """A value that fits another column as well, with another answer, is not worth a guess."""
-_LEFT_OVER = {"word": 0.5, "value": 0.3, "period": 0.3, "number": 0.4, "measure": 0.7, "column": 0.85, "cue": 0.55}
+_LEFT_OVER = {
+    "word": 0.5,
+    "value": 0.3,
+    "period": 0.3,
+    "number": 0.4,
+    "measure": 0.7,
+    "column": 0.85,
+    "date": 0.5,
+    "cue": 0.55,
+}
 """What each kind of mention that the plan does not use leaves of `sure`."""
+
+
+_COMPARING = tuple(
+    f"compared.{name}" for name in "more less at_least at_most before after until or_more or_less".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +135,7 @@ def _kind(mention: Mention) -> str:
         (mention.period is not None, "period"),
         (mention.amount is not None, "number"),
         (column is not None and column.type.measured, "measure"),
+        (column is not None and column.type.dated, "date"),
         (column is not None, "column"),
         (mention.has("concept.") and not mention.has("concept.sold"), "measure"),
         (
@@ -129,6 +144,7 @@ def _kind(mention: Mention) -> str:
             ),
             "cue",
         ),
-        (mention.has("time.", "logic.open", "logic.undone", "logic.compare", "compared.more", "compared.less"), "cue"),
+        (mention.has("time.", "logic.open", "logic.undone", "logic.compare"), "cue"),
+        (mention.has(*_COMPARING), "cue"),
     )
     return next((name for holds, name in kinds if holds), "")

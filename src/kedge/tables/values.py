@@ -140,13 +140,16 @@ class ValueIndex:
             return self._segment(key)
         if len(key) < 3 and not quoted:
             return []
-        shortened = [self._known(word) for word in asked]
-        if not all(shortened):
-            return []
-        if any(known != word for known, word in zip(shortened, asked, strict=True)):
-            found = self._find(tuple(str(known) for known in shortened), quoted)
-            return [(column, values, score * ABBREVIATED, rows) for column, values, score, rows in found]
-        return self._some_words(asked)
+        if all(word in self._postings for word in asked) and (found := self._some_words(asked)):
+            return found
+        for shortened in islice(product(*(self._forms(word) for word in asked)), _MOST_MENDED):
+            if shortened != asked and (found := self._find_known(shortened)):
+                return [(column, values, score * ABBREVIATED, rows) for column, values, score, rows in found]
+        return []
+
+    def _find_known(self, asked: tuple[str, ...]) -> list[tuple[str, tuple[str, ...], float, int]]:
+        whole = self._whole.get(" ".join(sorted(asked)), ())
+        return self._by_column(whole, EXACT) if whole else self._some_words(asked)
 
     def _segment(self, key: str) -> list[tuple[str, tuple[str, ...], float, int]]:
         """Values with this part between separators; loose when the column has its words in other values too."""
@@ -158,11 +161,10 @@ class ValueIndex:
             out.append((column, values, _LOOSE if others else score, rows))
         return out
 
-    def _known(self, word: str) -> str | None:
-        if word in self._postings:
-            return word
-        short = skeleton(word)
-        return next(iter(sorted(self._skeletons.get(short, ()))), None) if len(word) > 4 else None
+    def _forms(self, word: str) -> list[str]:
+        """The word itself if some value has it, and abbreviations of it that values have."""
+        short = sorted(self._skeletons.get(skeleton(word), ())) if len(word) > 4 else []
+        return ([word] if word in self._postings else []) + [form for form in short if form != word]
 
     def _some_words(self, asked: tuple[str, ...]) -> list[tuple[str, tuple[str, ...], float, int]]:
         lists = sorted((self._postings[word] for word in set(asked)), key=len)

@@ -232,6 +232,7 @@ class Kedge:
         where: Mapping[str, Json] | None = None,
         session_id: str | None = None,
         threshold: float | None = None,
+        rows: int | None = None,
     ) -> Query:
         return Query(
             text=text,
@@ -242,6 +243,7 @@ class Kedge:
             where=from_mapping(where or {}),
             session_id=session_id,
             threshold=threshold,
+            rows=rows,
         )
 
 

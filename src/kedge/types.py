@@ -494,6 +494,8 @@ class Query:
     """Who asks; stored as a hash only."""
     threshold: float | None = None
     """Least score of a row (tables); None: the setting."""
+    rows: int | None = None
+    """Most rows that an answer over a table is made from; None: by the question."""
 
 
 class Channel(StrEnum):

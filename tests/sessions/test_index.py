@@ -93,6 +93,7 @@ def ask(index: TableIndex, connection: Any, question: list[str]) -> Asked:
     filtered=st.booleans(),
 )
 def test_search_is_exact(
+    *,
     rows: list[tuple[str | None, str | None]],
     most_whole: int,
     question: list[str],

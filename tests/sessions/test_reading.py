@@ -151,7 +151,7 @@ def test_quoted_newlines_and_quotes(table: Feed, run: Run) -> None:
 
 def test_broken_bytes_cost_their_line_only(table: Feed, run: Run) -> None:
     rows = "".join(f"Zoë {number},{number}\n" for number in range(20))
-    session = table(f"name,n\n{rows}".encode() + b"bro\xffken,5\n" + "Ada,6\nnul\0,7\n".encode())
+    session = table(f"name,n\n{rows}".encode() + b"bro\xffken,5\n" + b"Ada,6\nnul\0,7\n")
     assert (session.state.rows, session.state.bad_rows) == (21, 2)
     assert cells(run)[0] == ("Zoë 0", 0)
 
@@ -288,7 +288,10 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, rows:
 
 
 @pytest.mark.req("T-01")
-@given(damage=st.lists(st.sampled_from(['"', ",", "\n", "x,y,z", '""', "5"]), min_size=1, max_size=3), seed=st.integers(0, 999))
+@given(
+    damage=st.lists(st.sampled_from(['"', ",", "\n", "x,y,z", '""', "5"]), min_size=1, max_size=3),
+    seed=st.integers(0, 999),
+)
 def test_damage_never_takes_good_rows_with_it(
     tmp_path_factory: pytest.TempPathFactory, damage: list[str], seed: int
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import subprocess
 import sys
@@ -16,7 +15,7 @@ import pytest
 
 from kedge.errors import ConflictError, ExpiredError, FilterError, NotFoundError, QueryError, UsageError
 from kedge.stores.filters import Eq, Range
-from kedge.types import IngestRequest, Query, Scope
+from kedge.types import IngestRequest, Json, Query, Scope
 from tests.sessions.conftest import PRODUCTS, SCOPE, Desk, Run, sales, write_sales
 
 OTHER = Scope("other tenant", "s1")
@@ -242,7 +241,8 @@ def test_single_rows_are_changed_added_and_deleted(run: Run, tmp_path: Path) -> 
 
     async def scenario(desk: Desk) -> None:
         await desk.feed(path)
-        rows = [{"sku": "A1", "n": 30}, {"sku": "D4", "name": "quince", "n": 7, "since": "2024-04-01"}]
+        new: dict[str, Json] = {"sku": "D4", "name": "quince", "n": 7, "since": "2024-04-01"}
+        rows: list[dict[str, Json]] = [{"sku": "A1", "n": 30}, new]
         done = await desk.engine.sessions.update(SCOPE, "sku", rows, ["B2"])
         assert (done.updated, done.inserted, done.deleted) == (1, 1, 1)
         assert await desk.figure("sum of n") == 42
@@ -373,7 +373,7 @@ def test_the_rows_are_out_of_reach_for_writing(run: Run, csv: Path) -> None:
                     generation.cursor().execute(statement).fetchall()
 
     run(scenario)
-    assert not os.path.exists("x.csv")
+    assert not Path("x.csv").exists()
 
 
 def test_a_plan_from_outside_is_checked_and_run(run: Run, csv: Path) -> None:
@@ -383,9 +383,11 @@ def test_a_plan_from_outside_is_checked_and_run(run: Run, csv: Path) -> None:
         await desk.feed(csv)
         plan: Any = {"task": "aggregate", "measures": [{"func": "sum", "column": "amount"}]}
         answer = await desk.engine.sessions.run_plan(SCOPE, plan)
-        assert answer.metadata["rows"] == [[pytest.approx(sum(row[4] for row in sales()))]]
+        figures: Any = answer.metadata["rows"]
+        assert figures == [[pytest.approx(sum(row[4] for row in sales()))]]
+        wrong: Any = {"task": "aggregate", "measures": [{"func": "sum", "column": "x"}]}
         with pytest.raises(PlanError):
-            await desk.engine.sessions.run_plan(SCOPE, {"task": "aggregate", "measures": [{"func": "sum", "column": "x"}]})
+            await desk.engine.sessions.run_plan(SCOPE, wrong)
 
     run(scenario)
 

@@ -114,7 +114,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
         thread.join()
 
 
-def upload(client: httpx.Client, session: str, content: bytes, name: str = "sales.csv", **fields: str) -> dict[str, Any]:
+def upload(client: httpx.Client, session: str, content: bytes, name: str = "sales.csv", **fields: str) -> Any:
     sent = client.post(f"/api/sessions/{session}/feed-data", files={"file": (name, content)}, data=fields)
     assert sent.status_code == 202, sent.text
     return follow(client, sent.json()["job_id"])

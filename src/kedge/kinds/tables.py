@@ -92,7 +92,7 @@ class TablesWay:
                 answer = from_plan(generation, computed, samples)
                 result = SearchResult(query.text, (), timings)
             else:
-                k = max(query.top_k, adaptive_k(query.text))
+                k = query.rows or adaptive_k(query.text)
                 found = await self._retrieve(generation, query, k)
                 by = BY_BOTH if generation.state.index and generation.state.index.embedder else BY_WORDS
                 answer = from_rows(generation, found, computed.understood.why, by)

@@ -91,7 +91,12 @@ class SessionQuery(Request):
     """A question to a table, or a plan to run."""
 
     query: str = Field("", description="The question, 1–2,000 characters; not needed with a plan.")
-    k: int = Field(100, ge=1, le=500, description="Most rows that are retrieved when nothing can be computed.")
+    k: int | None = Field(
+        None,
+        ge=1,
+        le=500,
+        description="Most rows that are retrieved when nothing can be computed; by the question if not given.",
+    )
     threshold: float | None = Field(None, ge=0, le=1, description="Least score of a row; the setting's if not given.")
     filter: JsonObject = Field(default_factory=dict, description="Conditions on columns, all of which hold.")
     plan: JsonObject | None = Field(None, description="A plan as JSON, checked against the table, run as it is.")

@@ -11,7 +11,7 @@ from kedge.tables.answer import Computed
 from kedge.tables.generation import Generation
 from kedge.tables.retrieval import NOTHING, FoundRow, Retrieved
 from kedge.tables.rowtext import as_json, row_text
-from kedge.tables.schema import ROW
+from kedge.tables.schema import ROW, Table
 from kedge.types import Answer, Citation, Json, Passage, Scope, SearchHit
 
 CITED = 5
@@ -62,8 +62,9 @@ def from_plan(generation: Generation, computed: Computed, samples: Sequence[Foun
 def from_rows(generation: Generation, found: Retrieved, why: str, by: str) -> Answer:
     """The rows nearest to the question, and that they are nothing more than that."""
     scope, table = generation.state.scope, generation.table
-    numbers = {row.number: place for place, row in enumerate(found.rows[:CITED], start=1)}
-    citations = tuple(_citation(scope, generation, row, numbers[row.number]) for row in found.rows[:CITED])
+    groups = _alike(table, found.rows)
+    cited = enumerate((group[0] for group in groups[:CITED]), start=1)
+    citations = tuple(_citation(scope, generation, row, number) for number, row in cited)
     metadata: dict[str, Json] = {
         "kind": "table",
         "plan": {"text": "rows nearest to the question", "steps": [by], "exact": False},
@@ -84,7 +85,9 @@ def from_rows(generation: Generation, found: Retrieved, why: str, by: str) -> An
         f"No computation was understood in the question, so these are the rows nearest to it "
         f"({more}{len(found.rows):,} of {table.rows:,} reach a score of {found.threshold:g}):"
     )
-    lines = [f"- {citation.snippet} {citation.id}" for citation in citations]
+    lines = [
+        f"- {citation.snippet} {citation.id}" + _more(group) for citation, group in zip(citations, groups, strict=False)
+    ]
     best = found.rows[0].score
     level = confidence(best, found.threshold)
     return Answer(
@@ -96,6 +99,19 @@ def from_rows(generation: Generation, found: Retrieved, why: str, by: str) -> An
         hits=hits(generation, found.rows, found.threshold),
         metadata=metadata,
     )
+
+
+def _alike(table: Table, rows: Sequence[FoundRow]) -> list[list[FoundRow]]:
+    """Rows with the same words together, in the order of the first of each: an answer shows each kind once."""
+    places = [place for place, column in enumerate(table.columns) if column.type.worded]
+    groups: dict[tuple[object, ...], list[FoundRow]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row.values[place] for place in places), []).append(row)
+    return list(groups.values())
+
+
+def _more(group: Sequence[FoundRow]) -> str:
+    return f" and {len(group) - 1:,} more with the same words" if len(group) > 1 else ""
 
 
 def hits(generation: Generation, rows: Sequence[FoundRow], threshold: float) -> tuple[SearchHit, ...]:

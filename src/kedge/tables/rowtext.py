@@ -36,7 +36,9 @@ def shown(value: Any) -> str:
 
 def as_json(value: Any) -> Json:
     """One value as JSON."""
-    if value is None or isinstance(value, str | int | float | bool):
+    if isinstance(value, float):
+        return float(f"{value:.12g}")  # sums of decimal fractions end in noise
+    if value is None or isinstance(value, str | int | bool):
         return value
     if isinstance(value, date):
         return value.isoformat()

@@ -186,4 +186,3 @@ def _insert(connection: duckdb.DuckDBPyConnection, values: Sequence[tuple[Column
         f"VALUES ((SELECT coalesce(max({ROW}), 0) + 1 FROM {RELATION}), 0, {marks})",
         [value for _, value in values],
     )
-

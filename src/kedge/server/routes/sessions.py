@@ -184,7 +184,7 @@ async def change_rows(session_id: str, body: RowsBody, engine: EngineDep, tenant
 
 
 def _query(body: SessionQuery, scope: Scope) -> Query:
-    return Query(text=body.query, scope=scope, top_k=body.k, where=from_mapping(body.filter), threshold=body.threshold)
+    return Query(text=body.query, scope=scope, rows=body.k, where=from_mapping(body.filter), threshold=body.threshold)
 
 
 def _request(body: FeedBody, scope: Scope, uploads: tuple[tuple[str, str], ...]) -> IngestRequest:

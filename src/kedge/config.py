@@ -55,6 +55,8 @@ class Settings(BaseModel):
     workers: int = Field(1, ge=0, le=64, description="Ingestions that a process runs at once; 0: leave all to workers.")
     worker_timeout: float = Field(30.0, ge=1, description="Seconds without a sign of life: then others take its jobs.")
     check_every: float = Field(0.0, ge=0, description="Seconds between checks with repair in the background; 0: off.")
+    table_texts: int = Field(3000, ge=0, description="Texts of a table embedded whole; more are composed of words.")
+    session_ttl: float = Field(0.0, ge=0, description="Seconds a table session lives after its last feed; 0: for ever.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("warning", description="Least level logged.")
 
     @field_validator("channels", mode="before")

@@ -23,17 +23,20 @@ from kedge.ingest.parts import OnStep, no_step
 from kedge.ingest.remove import delete_documents, sweep
 from kedge.intake import Intake
 from kedge.keeper import CollectionKeeper
-from kedge.kinds import kind_named
+from kedge.kinds import kind_named, tables
 from kedge.kinds.courses.courses import Courses
-from kedge.kinds.way import PassagesWay, WayOut
+from kedge.kinds.way import PassagesWay, TakesMore, WayOut
 from kedge.queues.base import Duties, finishing
 from kedge.queues.opened import Work, open_work
 from kedge.reindex import OnCount, Reindexer
 from kedge.retrieve.pipeline import Retriever, validate
 from kedge.retrieve.record import Recorder
+from kedge.sessions import TableSessions
 from kedge.stores.catalog.base import SpareIndex
 from kedge.stores.opened import Stores
+from kedge.tables.sessions import Sessions
 from kedge.types import (
+    MAX_TOP_K,
     Answer,
     Collection,
     Document,
@@ -70,6 +73,11 @@ class Engine:
         """Lessons, chains and prerequisites of course collections."""
         self._ways: dict[str, WayOut] = {"course": self.courses}
         """By kind: those that are not answered from passages."""
+        self._tables = Sessions(settings.home, settings.session_ttl, alone=not work.shared)
+        self._ways[tables.NAME] = tables.TablesWay(settings, self._tables, self._keeper, recorder)
+        self._intake.own[tables.NAME] = tables.TableIntake(self._tables)
+        self.sessions = TableSessions(settings, stores.catalog, self._keeper, work.locks, self._tables)
+        """Table sessions."""
         self.llm_calls = 0
         """Calls to a language model so far: none, as long as every answer is extractive."""
         self.on_check: Callable[[CheckReport | None], None] = lambda _report: None
@@ -92,6 +100,7 @@ class Engine:
             work = open_work(settings, stores.catalog, home)
             engine = cls(settings, stores, work, home.key(), on_step)
             try:
+                await engine._tables.start()
                 yield engine
             finally:
                 await engine._close()
@@ -105,6 +114,7 @@ class Engine:
                 await self._worker
         await self._work.queue.close()
         await self._upkeep.close()
+        await self._tables.close()
         await self._keeper.close()
         await self.stores.vectors.close()
         await self.stores.graph.close()
@@ -183,8 +193,7 @@ class Engine:
 
     async def search(self, query: Query) -> SearchResult:
         """Passages for the query, best first. Raises QueryError for a query that cannot be."""
-        validate(query)
-        return await (await self._way(query.scope)).search(query)
+        return await (await self._way(query)).search(query)
 
     async def rank(self, query: Query, limit: int) -> SearchResult:
         """Like search, with as many results as wanted and a question of any length: for evaluation."""
@@ -192,19 +201,20 @@ class Engine:
 
     async def ask(self, query: Query) -> Answer:
         """An answer made of cited sentences, or a refusal that says so."""
-        validate(query)
-        return await (await self._way(query.scope)).ask(query)
+        return await (await self._way(query)).ask(query)
 
     async def stream(self, query: Query) -> AsyncIterator[StreamEvent]:
         """The answer in events: tokens, citations, metadata, done; or an error event."""
-        validate(query)
-        async with aclosing((await self._way(query.scope)).stream(query)) as events:
+        async with aclosing((await self._way(query)).stream(query)) as events:
             async for event in events:
                 yield event
 
-    async def _way(self, scope: Scope) -> WayOut:
-        collection = await self.stores.catalog.collections.get(scope)
-        return self._passages if collection is None else self._ways.get(collection.kind, self._passages)
+    async def _way(self, query: Query) -> WayOut:
+        """The way of the collection's kind, once the query can be."""
+        collection = await self.stores.catalog.collections.get(query.scope)
+        way = self._passages if collection is None else self._ways.get(collection.kind, self._passages)
+        validate(query, way.most if isinstance(way, TakesMore) else MAX_TOP_K)
+        return way
 
     async def feedback(self, tenant: str, query_id: str, rating: int, comment: str | None = None) -> str:
         """Keep what somebody thought of an answer; returns the feedback's id."""
@@ -216,16 +226,17 @@ class Engine:
 
     async def collections(self, tenant: str) -> list[Collection]:
         """All collections of the tenant, by name."""
-        return await self.stores.catalog.collections.all(tenant)
+        return [self.sessions.counted(one) for one in await self.stores.catalog.collections.all(tenant)]
 
     async def collection(self, scope: Scope) -> Collection:
         """One collection. NotFoundError."""
-        return await self._keeper.get(scope)
+        return self.sessions.counted(await self._keeper.get(scope))
 
     async def delete_collection(self, scope: Scope) -> None:
         """Remove a collection with everything in it. NotFoundError."""
         async with self._work.locks.writing(scope):
             await self._keeper.get(scope)
+            await self._tables.delete(scope)
             await self._keeper.delete(scope)
 
     async def reindex(

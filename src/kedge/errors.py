@@ -4,8 +4,10 @@ KedgeError
 ├── UsageError 400             invalid_request      the caller asked for something that cannot be
 │   ├── QueryError 400         invalid_query        empty or too long a question, top_k out of range
 │   ├── FilterError 400        invalid_filter       a filter that cannot be read
+│   ├── PlanError 400          invalid_plan         a plan over a table that does not fit its columns
 │   └── ConfigError 400        invalid_config       settings that cannot work; names every fault at once
 ├── NotFoundError 404          not_found            no such document, job, collection, query
+│   └── ExpiredError 410       expired              a table session whose time is over
 ├── SourceFault 422            bad_source           a source that cannot be read, by kind of fault:
 │   ├── EmptySourceError       empty_source
 │   ├── BinarySourceError      not_text
@@ -16,7 +18,8 @@ KedgeError
 │   ├── UnsupportedFormatError unsupported_format
 │   ├── SourceTooLargeError    too_large
 │   ├── LessonError            bad_lesson           a lesson whose front matter says what cannot be
-│   └── ForbiddenAddressError  forbidden_address    a URL that leads to a private address
+│   ├── ForbiddenAddressError  forbidden_address    a URL that leads to a private address
+│   └── UnfittingError         unfitting            a file whose columns do not go with its table's
 ├── ConflictError 409          conflict
 │   ├── HomeBusyError          home_busy            another process uses this home
 │   ├── DimensionMismatchError dimension_mismatch
@@ -74,6 +77,12 @@ class FilterError(UsageError):
     code = "invalid_filter"
 
 
+class PlanError(UsageError):
+    """A plan over a table names columns, values or parts that cannot be."""
+
+    code = "invalid_plan"
+
+
 class ConfigError(UsageError):
     """Settings that cannot work."""
 
@@ -85,6 +94,13 @@ class NotFoundError(KedgeError):
 
     code = "not_found"
     status = 404
+
+
+class ExpiredError(NotFoundError):
+    """It was there, and its time is over."""
+
+    code = "expired"
+    status = 410
 
 
 class SourceFault(KedgeError):
@@ -152,6 +168,12 @@ class ForbiddenAddressError(SourceFault):
     """A URL that is not public http(s)."""
 
     code = "forbidden_address"
+
+
+class UnfittingError(SourceFault):
+    """A file of a table that goes with the others neither by its columns nor by a key."""
+
+    code = "unfitting"
 
 
 class ConflictError(KedgeError):

@@ -10,7 +10,7 @@ from pathlib import Path
 from kedge.config import Settings
 from kedge.errors import KedgeError, UsageError
 from kedge.ingest.jobs import JobTracker, OnProgress, new_job, unpack_request
-from kedge.ingest.kind import Kind
+from kedge.ingest.kind import AnyKind, Kind, TakesIn
 from kedge.ingest.parts import OnStep, Target
 from kedge.ingest.pipeline import Pipeline
 from kedge.keeper import CollectionKeeper
@@ -29,6 +29,8 @@ class Intake:
     def __init__(
         self, settings: Settings, stores: Stores, keeper: CollectionKeeper, work: Work, on_step: OnStep
     ) -> None:
+        self.own: dict[str, TakesIn] = {}
+        """By kind: the ways in of those whose sources do not become passages."""
         self._settings = settings
         self._stores = stores
         self._keeper = keeper
@@ -79,7 +81,7 @@ class Intake:
         await self._work.spool.discard(request.uploads)
         return ended
 
-    async def _target(self, request: IngestRequest, kind: Kind, *, make: bool) -> Target:
+    async def _target(self, request: IngestRequest, kind: AnyKind, *, make: bool) -> Target:
         collection, embedder = await self._keeper.ensure(request.scope, kind, make=make)
         return Target(self._stores, collection, embedder, self._settings, self._on_step, self._work.shared)
 
@@ -97,6 +99,9 @@ class _Run:
     async def alone(self) -> Job:
         """With the collection for itself."""
         async with self._locks.writing(self._request.scope):
+            own = self._intake.own.get(self._kind.name)
+            if own is not None:
+                return await own.take_in(await self._target(make=True), self._request, self._tracker)
             if self._request.mode is IngestMode.RECREATE:
                 await self._intake._keeper.delete(self._request.scope)
             pipeline = self._pipeline(await self._target(make=True))
@@ -116,6 +121,7 @@ class _Run:
                 return await pipeline.finish(document_id)
 
     def _pipeline(self, target: Target) -> Pipeline:
+        assert isinstance(self._kind, Kind)
         return Pipeline(target, self._kind, self._request, self._tracker)
 
     async def _target(self, *, make: bool) -> Target:

@@ -13,7 +13,7 @@ from kedge import registry
 from kedge.config import Settings
 from kedge.errors import DimensionMismatchError, EmbedderMismatchError, KedgeError, NotFoundError, UsageError
 from kedge.ids import sha256
-from kedge.ingest.kind import Kind
+from kedge.ingest.kind import AnyKind
 from kedge.models.base import Embedder
 from kedge.models.cache import VectorCache
 from kedge.models.wrappers import CachedEmbedder
@@ -47,7 +47,7 @@ class CollectionKeeper:
             )
         return collection
 
-    async def ensure(self, scope: Scope, kind: Kind, *, make: bool = True) -> tuple[Collection, Embedder]:
+    async def ensure(self, scope: Scope, kind: AnyKind, *, make: bool = True) -> tuple[Collection, Embedder]:
         """The collection for writing, with its embedder; made if it is not there yet, or else NotFoundError."""
         if not NAME.fullmatch(scope.collection):
             raise UsageError(
@@ -133,7 +133,7 @@ class CollectionKeeper:
         for collection in (await self._stores.catalog.collections.everywhere())[:1]:
             await self._stores.vectors.count(collection.index_name, collection.scope.tenant)
 
-    async def _make(self, scope: Scope, kind: Kind) -> Collection:
+    async def _make(self, scope: Scope, kind: AnyKind) -> Collection:
         embedder = await self.embedder(self._settings.embedder)
         collection = Collection(
             scope=scope,
@@ -165,12 +165,12 @@ def check_pinned(settings: Settings, collection: Collection) -> None:
         )
 
 
-def spec_of(collection: Collection, kind: Kind) -> IndexSpec:
+def spec_of(collection: Collection, kind: AnyKind) -> IndexSpec:
     """The physical index of a collection."""
     return IndexSpec(collection.index_name, collection.dimension, kind.payload_indexes)
 
 
-def index_name(kind: Kind, scope: Scope, generation: int) -> str:
+def index_name(kind: AnyKind, scope: Scope, generation: int) -> str:
     """Unique per tenant and collection, and a valid name in every store."""
     owner = sha256(f"{scope.tenant}\x1f{scope.collection}")[:12]
     return f"{kind.index_prefix}_{owner}_v{generation}"

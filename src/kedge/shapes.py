@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from kedge.sessions import Session
+from kedge.tables.state import IndexState
 from kedge.types import (
     Answer,
     Citation,
@@ -116,6 +118,56 @@ def nearest_json(hit: SearchHit) -> dict[str, Json]:
         "url": hit.passage.url,
         "excerpt": excerpt(hit.passage.text),
         "score": hit.score,
+    }
+
+
+def session_json(session: Session) -> dict[str, Json]:
+    """A table session: how far it is, what it holds and what was odd."""
+    state, job = session.state, session.job
+    columns: list[Json] = [
+        {"name": one.name, "type": one.type.value, "distinct": one.distinct, "empty": one.empty}
+        for one in state.columns
+    ]
+    files: list[Json] = [
+        {
+            "name": one.name,
+            "url": one.url,
+            "format": one.format,
+            "rows": one.rows,
+            "bad_rows": one.bad,
+            "role": one.role,
+        }
+        for one in state.parts
+    ]
+    return {
+        "session_id": session.id,
+        "status": session.status,
+        "table": state.name,
+        "rows": state.rows,
+        "bad_rows": state.bad_rows,
+        "columns": columns,
+        "files": files,
+        "use_rag": state.use_rag,
+        "persist": state.persist,
+        "index": None if state.index is None else index_json(state.index),
+        "error": state.error or None,
+        "notes": list(state.notes),
+        "job_id": job.id if job else None,
+        "progress": job.progress if job else None,
+        "created_at": _time(state.created_at),
+        "fed_at": _time(state.fed_at),
+        "expires_at": _time(state.expires_at),
+    }
+
+
+def index_json(index: IndexState) -> dict[str, Json]:
+    """How a session's index was built."""
+    return {
+        "embedder": index.embedder or None,
+        "texts": index.texts,
+        "embedded_whole": index.whole,
+        "embedded_words": index.words,
+        "bytes": index.bytes,
     }
 
 

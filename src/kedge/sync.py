@@ -18,8 +18,10 @@ from typing import Any, Self, TypeVar
 from kedge.config import load_settings
 from kedge.engine import Engine
 from kedge.errors import UsageError
+from kedge.sessions import Session
 from kedge.stores.filters import from_mapping
 from kedge.sync_courses import CoursesFacade
+from kedge.tables.update import Changed
 from kedge.types import (
     DEFAULT_TENANT,
     Answer,
@@ -74,6 +76,7 @@ class Kedge:
         title: str | None = None,
         format: str | None = None,
         metadata: Mapping[str, Json] | None = None,
+        options: Mapping[str, Json] | None = None,
         on_progress: Callable[[Job], None] | None = None,
     ) -> Job:
         """Take in files, folders, globs or URLs and return the ended job; `job.errors` names what could not be read."""
@@ -89,6 +92,7 @@ class Kedge:
             title=title,
             format=Format(format) if format else None,
             metadata=dict(metadata or {}),
+            options=dict(options or {}),
         )
         return self._run(self._engine.ingest(request, on_progress))
 
@@ -147,6 +151,39 @@ class Kedge:
         """Delete a document: it is archived, and nothing of it is found any more."""
         return self._run(self._engine.delete_document(DEFAULT_TENANT, document_id))
 
+    # ------------------------------------------------------------ table sessions
+
+    def session(self, name: str) -> Session:
+        """One table session: status, rows, columns. Feed it with `ingest(FILE, collection=name, kind="table")`."""
+        return self._run(self._engine.sessions.get(self._scope(name)))
+
+    def sessions(self) -> list[Session]:
+        """All table sessions, by name."""
+        return self._run(self._engine.sessions.all(DEFAULT_TENANT))
+
+    def make_session(
+        self, name: str | None = None, *, use_rag: bool = True, persist: bool = True, expires_after: float | None = None
+    ) -> Session:
+        """A table session with other options than the default ones."""
+        making = self._engine.sessions.make(
+            DEFAULT_TENANT, name, use_rag=use_rag, persist=persist, expires_after=expires_after
+        )
+        return self._run(making)
+
+    def bad_rows(self, name: str, limit: int = 100, offset: int = 0) -> list[Mapping[str, Any]]:
+        """Records that could not be used: file, line, reason, text."""
+        return self._run(self._engine.sessions.bad_rows(self._scope(name), limit, offset))
+
+    def update_rows(
+        self, name: str, key: str, upsert: Sequence[Mapping[str, Json]] = (), delete: Sequence[Json] = ()
+    ) -> Changed:
+        """Change, add or delete single rows of a session by the value of their key column."""
+        return self._run(self._engine.sessions.update(self._scope(name), key, upsert, delete))
+
+    def run_plan(self, name: str, plan: Json) -> Answer:
+        """Run a plan given as JSON over a session; it is checked against the table first."""
+        return self._run(self._engine.sessions.run_plan(self._scope(name), plan))
+
     # ------------------------------------------------------------ life
 
     def close(self) -> None:
@@ -196,6 +233,8 @@ class Kedge:
         topic: str | None = None,
         where: Mapping[str, Json] | None = None,
         session_id: str | None = None,
+        threshold: float | None = None,
+        rows: int | None = None,
     ) -> Query:
         return Query(
             text=text,
@@ -205,6 +244,8 @@ class Kedge:
             topic_filter=topic,
             where=from_mapping(where or {}),
             session_id=session_id,
+            threshold=threshold,
+            rows=rows,
         )
 
 

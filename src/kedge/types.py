@@ -289,6 +289,8 @@ class IngestRequest:
     """Kept with every document; filters see it."""
     uploads: tuple[tuple[str, str], ...] = ()
     """(file name, path of the spooled bytes) of uploads; set by the engine."""
+    options: Metadata = field(default_factory=dict)
+    """What only this kind knows; a table's `delimiter`, `encoding`, `header`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -490,6 +492,10 @@ class Query:
     """Analytics session (and later the conversation) the question belongs to."""
     user: str = "local"
     """Who asks; stored as a hash only."""
+    threshold: float | None = None
+    """Least score of a row (tables); None: the setting."""
+    rows: int | None = None
+    """Most rows that an answer over a table is made from; None: by the question."""
 
 
 class Channel(StrEnum):

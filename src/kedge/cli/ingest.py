@@ -11,8 +11,9 @@ from kedge.cli.common import FAILED, CollectionOption, Session, command, scope
 from kedge.cli.progress import ingest_progress, settle
 from kedge.engine import Engine
 from kedge.errors import UsageError
+from kedge.kinds import tables
 from kedge.shapes import job_json
-from kedge.types import Format, IngestMode, IngestRequest, Job, JobStatus
+from kedge.types import Format, IngestMode, IngestRequest, Job, JobStatus, Json
 
 SHOWN_FAULTS = 20
 
@@ -36,6 +37,10 @@ def ingest(
     format_: Annotated[Format | None, typer.Option("--format", help="Format, instead of the detected one.")] = None,
     metadata: Annotated[list[str] | None, typer.Option("--meta", help="key=value kept with every document.")] = None,
     follow: Annotated[bool, typer.Option("--watch", help="Stay and take every change in as it is made.")] = False,
+    options: Annotated[
+        list[str] | None,
+        typer.Option("--option", help="key=value for the kind; tables: delimiter, encoding, header=yes|no."),
+    ] = None,
 ) -> None:
     """Take documents in. Unchanged files are skipped; an interrupted run goes on where it stopped."""
     settings = session.settings()
@@ -48,6 +53,7 @@ def ingest(
         title=title,
         format=format_,
         metadata=dict(_pair(item) for item in metadata or []),
+        options=dict(_option(item) for item in options or []),
     )
 
     if follow:
@@ -93,6 +99,8 @@ def _summary(job: Job) -> str:
     kept = job.processed_passages - job.passages_created
     passages = f"{job.passages_created} passages" + (f" embedded, {kept} kept" if kept else "")
     parts = [f"{job.files_processed} documents taken in ({passages})"]
+    if job.kind == tables.NAME:
+        parts = [f"{job.files_processed} files fed ({job.passages_created:,} rows)"]
     if job.files_skipped:
         parts.append(f"{job.files_skipped} unchanged")
     if job.files_deleted:
@@ -106,8 +114,13 @@ def _summary(job: Job) -> str:
     return ", ".join(parts)
 
 
-def _pair(item: str) -> tuple[str, str]:
+def _pair(item: str, flag: str = "--meta") -> tuple[str, str]:
     key, found, value = item.partition("=")
     if not found or not key.strip():
-        raise UsageError(f"--meta {item!r} cannot be read.", hint="Write --meta key=value.")
+        raise UsageError(f"{flag} {item!r} cannot be read.", hint=f"Write {flag} key=value.")
     return key.strip(), value.strip()
+
+
+def _option(item: str) -> tuple[str, Json]:
+    key, value = _pair(item, "--option")
+    return key, {"yes": True, "true": True, "no": False, "false": False}.get(value.lower(), value)

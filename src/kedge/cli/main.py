@@ -10,7 +10,21 @@ from typing import Annotated
 import typer
 
 from kedge import __version__
-from kedge.cli import check, collection, course, demo, doctor, document, ingest, job, mcp, query, serve, worker
+from kedge.cli import (
+    check,
+    collection,
+    course,
+    demo,
+    doctor,
+    document,
+    ingest,
+    job,
+    mcp,
+    query,
+    serve,
+    session,
+    worker,
+)
 from kedge.cli import eval as evaluation
 from kedge.cli.common import ConfigOption, Globals, HomeOption, JsonOption, Session, show_error
 from kedge.errors import UsageError
@@ -28,6 +42,7 @@ app.add_typer(collection.app, name="collection", help="List, show, re-index and 
 app.add_typer(course.app, name="course", help="Lessons, what they need, and searching for a reader.")
 app.add_typer(document.app, name="document", help="List, show and delete documents.")
 app.add_typer(job.app, name="job", help="List and show ingestion jobs.")
+app.add_typer(session.app, name="session", help="Make, list, show, change and delete table sessions.")
 
 
 def _print_version(wanted: bool) -> None:

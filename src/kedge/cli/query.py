@@ -13,7 +13,7 @@ from kedge.shapes import answer_json, search_json
 from kedge.stores.filters import parse_terms
 from kedge.types import Query
 
-TopKOption = Annotated[int, typer.Option("--top-k", "-k", help="How many passages, 1–20.")]
+TopKOption = Annotated[int, typer.Option("--top-k", "-k", help="How many passages, 1–20; rows of a table, 1–500.")]
 NoGraphOption = Annotated[bool, typer.Option("--no-graph", help="Leave the graph channel out.")]
 FilterOption = Annotated[
     list[str] | None,

@@ -9,10 +9,12 @@ from rich.padding import Padding
 from rich.text import Text
 
 from kedge.cli.common import Session
+from kedge.cli.tables import plain_table
 from kedge.shapes import excerpt
-from kedge.types import Answer, Citation, Passage, SearchHit, SearchResult
+from kedge.types import Answer, Citation, Json, Passage, SearchHit, SearchResult
 
 COLOURS = {"high": "green", "medium": "yellow", "low": "red", "insufficient": "red"}
+SHOWN_ROWS = 20
 _SHORT_WORDS = 3
 _MARK = re.compile(r"\[\d+\]")
 _WORD = re.compile(r"\w+")
@@ -23,12 +25,36 @@ def show_answer(session: Session, answer: Answer) -> None:
     text = Text(answer.answer)
     text.highlight_regex(_MARK, "bold cyan")
     session.out.print(text)
+    show_rows(session, answer)
     session.out.print(_verdict(answer))
     if answer.refused:
         _show_nearest(session, answer.hits[:3])
         return
     for _, group in groupby(answer.citations, key=lambda citation: citation.id):
         _show_source(session, list(group))
+
+
+def show_rows(session: Session, answer: Answer) -> None:
+    """The computed rows of an answer over a table, where there are several."""
+    plan, columns, rows = (answer.metadata.get(name) for name in ("plan", "columns", "rows"))
+    if not (isinstance(plan, dict) and plan.get("exact") and isinstance(columns, list) and isinstance(rows, list)):
+        return
+    if len(rows) < 2:
+        return
+    table = plain_table(*(str(name) for name in columns))
+    for row in rows[:SHOWN_ROWS]:
+        if isinstance(row, list):
+            table.add_row(*map(_cell, row))
+    session.out.print("")
+    session.out.print(table)
+    if len(rows) > SHOWN_ROWS:
+        session.out.print(f"… and {len(rows) - SHOWN_ROWS:,} more (--json has all)")
+
+
+def _cell(value: Json) -> Text:
+    if isinstance(value, float):
+        return Text(f"{value:,.2f}")
+    return Text("" if value is None else str(value))
 
 
 def _verdict(answer: Answer) -> Text:

@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
 from kedge.ingest.extract import extract
-from kedge.ingest.kind import Kind, Relates
+from kedge.ingest.kind import AnyKind, Relates
 from kedge.ingest.parts import as_points
 from kedge.ingest.remove import sweep
 from kedge.ingest.titles import TitleIndex
@@ -75,7 +75,7 @@ class Checker:
     """Checks every collection of every tenant that the catalog knows."""
 
     def __init__(
-        self, stores: Stores, embedder_of: EmbedderOf, writing: Writing, kind_of: Callable[[str], Kind]
+        self, stores: Stores, embedder_of: EmbedderOf, writing: Writing, kind_of: Callable[[str], AnyKind]
     ) -> None:
         self._stores = stores
         self._kind_of = kind_of

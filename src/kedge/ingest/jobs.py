@@ -130,6 +130,7 @@ def pack_request(request: IngestRequest) -> dict[str, Json]:
         "format": request.format.value if request.format else None,
         "metadata": dict(request.metadata),
         "uploads": uploads,
+        "options": dict(request.options),
     }
 
 
@@ -146,4 +147,5 @@ def unpack_request(job: Job) -> IngestRequest:
         format=Format(packed["format"]) if packed["format"] else None,
         metadata=packed["metadata"],
         uploads=tuple((name, path) for name, path in packed["uploads"]),
+        options=packed.get("options", {}),
     )

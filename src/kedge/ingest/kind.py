@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from kedge.config import Settings
+from kedge.ingest.jobs import JobTracker
+from kedge.ingest.parts import Target
 from kedge.ingest.source import Source
 from kedge.models.base import Embedder
-from kedge.types import Document, GraphBatch, IngestRequest, Passage, SourceError
+from kedge.types import Document, GraphBatch, IngestRequest, Job, Passage, SourceError
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +45,8 @@ class Discovered(Protocol):
         """After iterating: what was passed over."""
 
 
-class Kind(Protocol):
-    """One kind of knowledge. Everything else is shared by all kinds."""
+class AnyKind(Protocol):
+    """What every kind of knowledge has, whether its sources become passages or not."""
 
     @property
     def name(self) -> str:
@@ -58,11 +60,16 @@ class Kind(Protocol):
     def payload_indexes(self) -> Mapping[str, str]:
         """Payload fields that filters use often, with their types."""
 
-    def discover(self, request: IngestRequest, settings: Settings) -> Discovered:
-        """The sources of the request."""
-
     def sole_document(self, request: IngestRequest) -> str | None:
         """Id of the document when the request is plainly about one, else None."""
+
+
+@runtime_checkable
+class Kind(AnyKind, Protocol):
+    """A kind whose sources become passages. Everything else is shared by all of them."""
+
+    def discover(self, request: IngestRequest, settings: Settings) -> Discovered:
+        """The sources of the request."""
 
     def fingerprint(self, source: Source, request: IngestRequest, embedder: Embedder, settings: Settings) -> str:
         """Hash of all that decides the passages of this source: its bytes and the options. Raises SourceFault."""
@@ -96,3 +103,10 @@ class Relates(Protocol):
     def relations(self, documents: Mapping[str, Document], versions: Mapping[str, str]) -> GraphBatch:
         """Concepts and triples of these documents. A triple's `passage_id` is `ids.statement_id` of its version:
         it counts while that version is live, and is swept with it."""
+
+
+class TakesIn(Protocol):
+    """The way in of a kind whose sources do not become passages."""
+
+    async def take_in(self, target: Target, request: IngestRequest, tracker: JobTracker) -> Job:
+        """Run the job to its end and return it. Raises what it failed of; the job says so too."""

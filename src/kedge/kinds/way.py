@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from kedge.answer.answerer import Answerer
 from kedge.retrieve.pipeline import Retriever
@@ -21,6 +21,15 @@ class WayOut(Protocol):
 
     def stream(self, query: Query) -> AsyncGenerator[StreamEvent, None]:
         """The answer in events: tokens, citations, metadata, done."""
+
+
+@runtime_checkable
+class TakesMore(Protocol):
+    """A way out that gives more than the usual number of results."""
+
+    @property
+    def most(self) -> int:
+        """Largest top_k."""
 
 
 class PassagesWay:

@@ -49,7 +49,7 @@ SPARSE = SparseTerms()
 Array = NDArray[np.float32]
 
 
-def validate(query: Query) -> None:
+def validate(query: Query, most: int = MAX_TOP_K) -> None:
     """Raise QueryError for a query that cannot be (D-15)."""
     if not query.text.strip():
         raise QueryError("Query cannot be empty", hint="Type a question.")
@@ -59,8 +59,8 @@ def validate(query: Query) -> None:
             hint=f"Use at most {MAX_QUERY_CHARS} characters.",
             details={"length": len(query.text), "maximum": MAX_QUERY_CHARS},
         )
-    if query.top_k not in range(1, MAX_TOP_K + 1):
-        raise QueryError(f"top_k must be between 1 and {MAX_TOP_K}", details={"top_k": query.top_k})
+    if query.top_k not in range(1, most + 1):
+        raise QueryError(f"top_k must be between 1 and {most}", details={"top_k": query.top_k})
 
 
 @dataclass(slots=True)

@@ -16,7 +16,7 @@ from kedge.server import errors
 from kedge.server.deps import own_origin
 from kedge.server.edge import Edge
 from kedge.server.models import ErrorBody
-from kedge.server.routes import chat, collections, courses, documents, feedback, health, ingest, query
+from kedge.server.routes import chat, collections, courses, documents, feedback, health, ingest, query, sessions
 from kedge.telemetry import CHECK_PROBLEMS, CHECKS, Metrics
 
 DESCRIPTION = """
@@ -32,6 +32,7 @@ TAGS = [
     {"name": "courses", "description": "Courses: lessons, their chains and their prerequisites."},
     {"name": "documents", "description": "What has been taken in."},
     {"name": "collections", "description": "Named sets of documents."},
+    {"name": "sessions", "description": "Tables: feed files, ask for figures and rows."},
     {"name": "chat", "description": "Kedge as a model for chat clients."},
     {"name": "operations", "description": "Health and metrics."},
 ]
@@ -57,7 +58,7 @@ def create_app(settings: Settings, engine: Engine | None = None) -> FastAPI:
     app.state.metrics = metrics
     app.add_middleware(Edge, settings=settings, metrics=metrics)
     errors.install(app)
-    for module in (query, ingest, courses, feedback, documents, collections, chat, health):
+    for module in (query, ingest, courses, sessions, feedback, documents, collections, chat, health):
         app.include_router(module.router)
     return app
 

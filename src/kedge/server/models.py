@@ -64,6 +64,52 @@ class FeedbackRequest(Request):
     comment: str | None = Field(None, max_length=4000, description="What was good or bad.")
 
 
+class SessionBody(Request):
+    """A table session to be made, or the other options of one that is there."""
+
+    session_id: str | None = Field(None, description="Its name, which is its collection's; an id is made if not given.")
+    use_rag: bool = Field(True, description="Embed texts, so that rows are found by meaning.")
+    persist: bool = Field(True, description="Keep it when the server ends.")
+    expires_after: float | None = Field(None, ge=0, description="Seconds after the last feed; 0: never.")
+
+
+class FeedBody(Request):
+    """What to feed: addresses, or rows themselves."""
+
+    sources: list[str] = Field(default_factory=list, description="URLs, or paths where the server allows paths.")
+    rows: list[JsonObject] = Field(default_factory=list, description="Rows as objects, instead of files.")
+    name: str = Field("rows", max_length=200, description="Name of the table, for rows.")
+    mode: Literal["replace", "add"] = Field(
+        "replace", description="replace: the table is what is fed now; add: files of other names stay."
+    )
+    delimiter: str | None = Field(None, description="Delimiter, instead of the detected one.")
+    encoding: str | None = Field(None, description="Encoding, instead of the detected one.")
+    header: bool | None = Field(None, description="Whether the first row names the columns.")
+
+
+class SessionQuery(Request):
+    """A question to a table, or a plan to run."""
+
+    query: str = Field("", description="The question, 1–2,000 characters; not needed with a plan.")
+    k: int | None = Field(
+        None,
+        ge=1,
+        le=500,
+        description="Most rows that are retrieved when nothing can be computed; by the question if not given.",
+    )
+    threshold: float | None = Field(None, ge=0, le=1, description="Least score of a row; the setting's if not given.")
+    filter: JsonObject = Field(default_factory=dict, description="Conditions on columns, all of which hold.")
+    plan: JsonObject | None = Field(None, description="A plan as JSON, checked against the table, run as it is.")
+
+
+class RowsBody(Request):
+    """Single rows to change."""
+
+    key: str = Field(description="Column that tells which row is which.")
+    upsert: list[JsonObject] = Field(default_factory=list, description="Rows to change or to put in.")
+    delete: list[Any] = Field(default_factory=list, description="Keys of rows to delete.")
+
+
 class ErrorInfo(BaseModel):
     """What went wrong."""
 
@@ -177,6 +223,79 @@ class CollectionsOut(BaseModel):
     """All collections."""
 
     collections: list[CollectionOut]
+
+
+class SessionColumnOut(BaseModel):
+    """A column of a table."""
+
+    name: str
+    type: str = Field(description="text, category, integer, real, boolean, date, time or id.")
+    distinct: int
+    empty: int
+
+
+class SessionFileOut(BaseModel):
+    """A file that was fed."""
+
+    name: str
+    url: str
+    format: str
+    rows: int
+    bad_rows: int
+    role: str = Field(description="`rows`, or `lookup` when its columns are joined to the rows.")
+
+
+class SessionOut(BaseModel):
+    """A table session."""
+
+    session_id: str
+    status: Literal["empty", "building", "ready", "failed", "expired"]
+    table: str
+    rows: int
+    bad_rows: int
+    columns: list[SessionColumnOut]
+    files: list[SessionFileOut]
+    use_rag: bool
+    persist: bool
+    index: JsonObject | None
+    error: str | None
+    notes: list[str]
+    job_id: str | None = Field(description="The feed that has not ended yet.")
+    progress: int | None
+    created_at: str | None
+    fed_at: str | None
+    expires_at: str | None
+
+
+class SessionsOut(BaseModel):
+    """All sessions."""
+
+    sessions: list[SessionOut]
+
+
+class BadRowOut(BaseModel):
+    """A record that could not be used."""
+
+    file: str
+    line: int
+    reason: str
+    text: str
+
+
+class BadRowsOut(BaseModel):
+    """One page of the rows put aside."""
+
+    bad_rows: list[BadRowOut]
+    limit: int
+    offset: int
+
+
+class ChangedOut(BaseModel):
+    """What an update of rows did."""
+
+    updated: int
+    inserted: int
+    deleted: int
 
 
 class DocumentOut(BaseModel):

@@ -44,7 +44,7 @@ async def ask(
     """Answer with citations, or refuse with confidence `insufficient` when the evidence is not enough."""
     started = time.perf_counter()
     answer = await engine.ask(to_query(body, settings, tenant))
-    _count(metrics, answer.confidence, time.perf_counter() - started)
+    count(metrics, answer.confidence, time.perf_counter() - started)
     return answer_json(answer)
 
 
@@ -60,7 +60,7 @@ async def ask_stream(
 ) -> StreamingResponse:
     """Answer as server-sent events. Closing the connection stops the work."""
     events = engine.stream(to_query(body, settings, tenant))
-    return await sse.respond(_counted(events, metrics), request)
+    return await sse.respond(counted(events, metrics), request)
 
 
 def to_query(body: QueryRequest, settings: Settings, tenant: str) -> Query:
@@ -76,16 +76,18 @@ def to_query(body: QueryRequest, settings: Settings, tenant: str) -> Query:
     )
 
 
-async def _counted(events: AsyncIterator[StreamEvent], metrics: Metrics) -> AsyncIterator[StreamEvent]:
+async def counted(events: AsyncIterator[StreamEvent], metrics: Metrics) -> AsyncIterator[StreamEvent]:
+    """The events of an answer, counted when its metadata comes."""
     started = time.perf_counter()
     async with sse.closing(events):
         async for event in events:
             if event.metadata is not None:
-                _count(metrics, str(event.metadata.get("confidence")), time.perf_counter() - started)
+                count(metrics, str(event.metadata.get("confidence")), time.perf_counter() - started)
             yield event
 
 
-def _count(metrics: Metrics, confidence: str, seconds: float) -> None:
+def count(metrics: Metrics, confidence: str, seconds: float) -> None:
+    """Count an answer."""
     metrics.add(telemetry.QUERIES, confidence)
     metrics.observe(telemetry.QUERY_SECONDS, seconds)
     if confidence == "insufficient":

@@ -1,0 +1,193 @@
+"""Tables: CSV, JSONL and Parquet files in sessions; questions are computed, or answered from rows (requirements T)."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass, replace
+
+from kedge.config import Settings
+from kedge.ingest.jobs import JobTracker
+from kedge.ingest.parts import Target
+from kedge.models.base import Embedder
+from kedge.retrieve.ports import CollectionSource
+from kedge.retrieve.record import Recorder
+from kedge.tables.answer import Computed, run, settle
+from kedge.tables.execute import execute
+from kedge.tables.feed import Feed
+from kedge.tables.generation import Generation
+from kedge.tables.narrow import plan_filters
+from kedge.tables.plan import Filter as PlanFilter
+from kedge.tables.plan import Plan
+from kedge.tables.plan_json import plan_from_json
+from kedge.tables.plan_text import plan_text
+from kedge.tables.respond import SAMPLED, from_plan, from_rows, hits, with_times
+from kedge.tables.retrieval import MOST_K, NOTHING, FoundRow, Retrieved, adaptive_k, retrieve
+from kedge.tables.sessions import Sessions
+from kedge.tables.understand import SURE, Understood, understand
+from kedge.types import Answer, IngestRequest, Job, Json, Query, SearchResult, StreamEvent
+
+NAME = "table"
+BY_BOTH = "by meaning and by words"
+BY_WORDS = "by words alone: the session has no vectors"
+_PIECE = re.compile(r"\S+\s*|\s+")
+
+
+class TableKind:
+    """Rows. They lie in DuckDB, not in the stores of passages."""
+
+    name = NAME
+    index_prefix = "table_rows"
+    payload_indexes: Mapping[str, str] = {}
+
+    def sole_document(self, request: IngestRequest) -> str | None:  # noqa: ARG002
+        """A feed is about the whole table."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class TableIntake:
+    """The way in of tables."""
+
+    sessions: Sessions
+
+    async def take_in(self, target: Target, request: IngestRequest, tracker: JobTracker) -> Job:
+        feed = Feed(
+            target.settings, self.sessions, target.embedder, request=request, tracker=tracker, on_step=target.on_step
+        )
+        return await feed.run()
+
+
+class TablesWay:
+    """The way out of tables: a plan that is computed over all rows, else the rows nearest to the question."""
+
+    most = MOST_K
+    """Largest top_k."""
+
+    def __init__(
+        self, settings: Settings, sessions: Sessions, collections: CollectionSource, recorder: Recorder
+    ) -> None:
+        self._settings = settings
+        self._sessions = sessions
+        self._collections = collections
+        self._recorder = recorder
+
+    async def search(self, query: Query) -> SearchResult:
+        """Rows by meaning and by words, best first, all at or above the threshold."""
+        async with self._sessions.reading(query.scope) as generation:
+            found = await self._retrieve(generation, query, query.top_k)
+            return self._result(generation, query, found)
+
+    async def ask(self, query: Query) -> Answer:
+        """The computed answer, or the nearest rows; says which."""
+        started = time.perf_counter()
+        async with self._sessions.reading(query.scope) as generation:
+            computed = await asyncio.to_thread(_compute, generation, query)
+            planned = time.perf_counter()
+            timings = {"plan": 1000 * (planned - started)}
+            if computed.result is not None:
+                samples = await asyncio.to_thread(_samples, generation, computed)
+                answer = from_plan(generation, computed, samples)
+                result = SearchResult(query.text, (), timings)
+            else:
+                k = query.rows or adaptive_k(query.text)
+                found = await self._retrieve(generation, query, k)
+                by = BY_BOTH if generation.state.index and generation.state.index.embedder else BY_WORDS
+                answer = from_rows(generation, found, computed.understood.why, by)
+                result = self._result(generation, query, found)
+                timings |= found.timings_ms
+        elapsed = 1000 * (time.perf_counter() - started)
+        answer = with_times(answer, timings, elapsed)
+        await self._recorder.record(query, result, answer, elapsed)
+        return answer
+
+    async def stream(self, query: Query) -> AsyncGenerator[StreamEvent, None]:
+        """Words as they stand in the answer, each citation after its mark, then the metadata."""
+        answer = await self.ask(query)
+        waiting = {citation.id: citation for citation in answer.citations}
+        for piece in _PIECE.findall(answer.answer):
+            yield StreamEvent("token", content=piece)
+            citation = waiting.pop(piece.strip(), None)
+            if citation is not None:
+                yield StreamEvent("citation", citation=citation)
+        metadata: dict[str, Json] = {
+            "query_id": answer.query_id,
+            "confidence": answer.confidence,
+            "evidence_probability": answer.evidence_probability,
+            "short_answer": answer.short_answer,
+            **answer.metadata,
+        }
+        yield StreamEvent("metadata", metadata=metadata)
+        yield StreamEvent("done")
+
+    async def _retrieve(self, generation: Generation, query: Query, k: int) -> Retrieved:
+        threshold = self._settings.threshold if query.threshold is None else query.threshold
+        embedder = await self._embedder(generation)
+        return await retrieve(generation, embedder, query.text, k=k, threshold=threshold, where=query.where)
+
+    async def _embedder(self, generation: Generation) -> Embedder | None:
+        index = generation.state.index
+        if index is None or not index.embedder:
+            return None
+        return await self._collections.embedder_of(await self._collections.get(generation.state.scope))
+
+    def _result(self, generation: Generation, query: Query, found: Retrieved) -> SearchResult:
+        warnings = () if found.rows else (f"{NOTHING}: no row reaches a score of {found.threshold:g}.",)
+        counts = {
+            "vector": sum(row.semantic > 0 for row in found.rows),
+            "keyword": sum(row.keyword > 0 for row in found.rows),
+        }
+        return SearchResult(
+            query.text, hits(generation, found.rows, found.threshold), found.timings_ms, counts, warnings
+        )
+
+
+def _compute(generation: Generation, query: Query) -> Computed:
+    """Understand the question and run its plan, within the filters of the request; no result when unsure."""
+    vocabulary = generation.vocabulary()
+    extra = plan_filters(query.where, generation.table)
+    understood = understand(query.text, vocabulary)
+    if understood.plan is None or understood.sure < SURE:
+        return Computed(understood)
+    if extra is None:
+        return Computed(replace(understood, why="The filter of the request cannot be part of a plan."))
+    understood = _narrowed(understood, extra)
+    assert understood.plan is not None
+    connection = generation.connection
+    result = execute(connection, generation.table, understood.plan)
+    understood = settle(connection, vocabulary, understood, result)
+    if understood.sure < SURE:
+        return Computed(understood, plan_text=plan_text(understood.plan or Plan(), generation.table))
+    return run(vocabulary, understood, result)
+
+
+def run_given(generation: Generation, given: Json) -> Answer:
+    """Check a plan that came as JSON against the table, run it and put it into words."""
+    plan = plan_from_json(given, generation.table)
+    result = execute(generation.connection, generation.table, plan)
+    understood = Understood("", plan, 1.0, "the plan was given")
+    computed = run(generation.vocabulary(), understood, result)
+    return from_plan(generation, computed, _samples(generation, computed))
+
+
+def _narrowed(understood: Understood, extra: tuple[PlanFilter, ...]) -> Understood:
+    def within(plan: Plan) -> Plan:
+        return replace(plan, filters=(*plan.filters, *extra))
+
+    if not extra or understood.plan is None:
+        return understood
+    return replace(
+        understood, plan=within(understood.plan), alternatives=tuple(within(plan) for plan in understood.alternatives)
+    )
+
+
+def _samples(generation: Generation, computed: Computed) -> list[FoundRow]:
+    numbers = list(computed.result.row_numbers[:SAMPLED]) if computed.result else []
+    cursor = generation.cursor()
+    try:
+        rows = generation.rows(cursor, numbers)
+    finally:
+        cursor.close()
+    return [FoundRow(number, part, values, computed.understood.sure, 0.0, 0.0) for number, part, values in rows]

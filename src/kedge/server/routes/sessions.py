@@ -1,0 +1,236 @@
+"""Table sessions: make, feed, ask, change, delete."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Response
+from fastapi import Query as Parameter
+from fastapi import Request as HttpRequest
+from fastapi.responses import StreamingResponse
+from pydantic import ValidationError
+
+from kedge import telemetry
+from kedge.config import Settings
+from kedge.errors import UsageError
+from kedge.kinds.tables import NAME
+from kedge.server import sse
+from kedge.server.deps import EngineDep, MetricsDep, SettingsDep, TenantDep, local_paths_allowed
+from kedge.server.errors import from_faults
+from kedge.server.models import (
+    AcceptedOut,
+    AnswerOut,
+    BadRowsOut,
+    ChangedOut,
+    FeedBody,
+    RowsBody,
+    SessionBody,
+    SessionOut,
+    SessionQuery,
+    SessionsOut,
+    is_url,
+)
+from kedge.server.routes.query import STREAM_DOC, count, counted
+from kedge.server.uploads import read_form, spool_files, text_fields
+from kedge.shapes import answer_json, session_json
+from kedge.stores.filters import from_mapping
+from kedge.types import IngestMode, IngestRequest, Job, Json, Query, Scope
+
+router = APIRouter(prefix="/api/sessions", tags=["sessions"])
+_FIELDS = FeedBody.model_json_schema()
+_FORM = {name: field for name, field in _FIELDS["properties"].items() if name not in ("sources", "rows", "name")}
+FEED_DOC: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {"schema": _FIELDS},
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {
+                        "file": {
+                            "type": "array",
+                            "items": {"type": "string", "format": "binary"},
+                            "description": "CSV, JSONL or Parquet files.",
+                        },
+                        **_FORM,
+                    },
+                }
+            },
+        },
+    }
+}
+
+
+@router.get("", summary="List sessions", response_model=SessionsOut)
+async def list_sessions(engine: EngineDep, tenant: TenantDep) -> dict[str, Any]:
+    """All table sessions, by name."""
+    return {"sessions": [session_json(one) for one in await engine.sessions.all(tenant)]}
+
+
+@router.post("", status_code=201, summary="Make a session", response_model=SessionOut)
+async def make_session(body: SessionBody, engine: EngineDep, tenant: TenantDep) -> dict[str, Any]:
+    """A session for one table. It is empty until it is fed."""
+    made = await engine.sessions.make(
+        tenant, body.session_id, use_rag=body.use_rag, persist=body.persist, expires_after=body.expires_after
+    )
+    return session_json(made)
+
+
+@router.get("/{session_id}", summary="Show a session", response_model=SessionOut)
+async def show_session(session_id: str, engine: EngineDep, tenant: TenantDep) -> dict[str, Any]:
+    """Status (`empty`, `building`, `ready`, `failed`, `expired`), rows, columns and what was odd."""
+    return session_json(await engine.sessions.get(Scope(tenant, session_id)))
+
+
+@router.delete("/{session_id}", status_code=204, summary="Delete a session", response_class=Response)
+async def delete_session(session_id: str, engine: EngineDep, tenant: TenantDep) -> None:
+    """Delete the session with all its rows."""
+    await engine.sessions.get(Scope(tenant, session_id))
+    await engine.delete_collection(Scope(tenant, session_id))
+
+
+@router.post(
+    "/{session_id}/feed-data",
+    status_code=202,
+    summary="Feed a session",
+    response_model=AcceptedOut,
+    openapi_extra=FEED_DOC,
+)
+async def feed(
+    *,
+    session_id: str,
+    request: HttpRequest,
+    engine: EngineDep,
+    settings: SettingsDep,
+    tenant: TenantDep,
+    metrics: MetricsDep,
+) -> dict[str, Any]:
+    """Queue files or rows. Until the feed has ended, questions see the table of the last one."""
+    if request.headers.get("content-type", "").startswith("multipart/form-data"):
+        async with read_form(request) as form:
+            body = _body(text_fields(form))
+            uploads = await spool_files(form, engine)
+    else:
+        body = _body(await _json(request))
+        _check_sources(body, request, settings)
+        uploads = (await engine.spool(f"{body.name}.jsonl", _lines(body.rows)),) if body.rows else ()
+    job = await engine.submit(_request(body, Scope(tenant, session_id), uploads))
+    metrics.add(telemetry.SUBMITTED)
+    return _accepted(job)
+
+
+@router.post("/{session_id}/query", summary="Ask a session", response_model=AnswerOut)
+async def ask_session(
+    session_id: str, body: SessionQuery, engine: EngineDep, tenant: TenantDep, metrics: MetricsDep
+) -> dict[str, Any]:
+    """Compute the answer over all rows where the question allows it, else answer from the nearest rows."""
+    started = time.perf_counter()
+    scope = Scope(tenant, session_id)
+    await engine.sessions.get(scope)
+    if body.plan is not None:
+        answer = await engine.sessions.run_plan(scope, body.plan)
+    else:
+        answer = await engine.ask(_query(body, scope))
+    count(metrics, answer.confidence, time.perf_counter() - started)
+    return answer_json(answer)
+
+
+@router.post(
+    "/{session_id}/query/stream",
+    summary="Ask a session, streamed",
+    response_class=StreamingResponse,
+    responses=STREAM_DOC,
+)
+async def ask_session_stream(
+    *,
+    session_id: str,
+    body: SessionQuery,
+    request: HttpRequest,
+    engine: EngineDep,
+    tenant: TenantDep,
+    metrics: MetricsDep,
+) -> StreamingResponse:
+    """The same as server-sent events."""
+    scope = Scope(tenant, session_id)
+    await engine.sessions.get(scope)
+    return await sse.respond(counted(engine.stream(_query(body, scope)), metrics), request)
+
+
+@router.get("/{session_id}/bad-rows", summary="Rows put aside", response_model=BadRowsOut)
+async def bad_rows(
+    session_id: str,
+    engine: EngineDep,
+    tenant: TenantDep,
+    limit: Annotated[int, Parameter(ge=1, le=1000)] = 100,
+    offset: Annotated[int, Parameter(ge=0)] = 0,
+) -> dict[str, Any]:
+    """Records of the files that could not be used, with file, line and reason."""
+    found = await engine.sessions.bad_rows(Scope(tenant, session_id), limit, offset)
+    return {"bad_rows": found, "limit": limit, "offset": offset}
+
+
+@router.patch("/{session_id}/rows", summary="Change rows", response_model=ChangedOut)
+async def change_rows(session_id: str, body: RowsBody, engine: EngineDep, tenant: TenantDep) -> dict[str, Any]:
+    """Change, put in or delete single rows by the value of a key column."""
+    scope = Scope(tenant, session_id)
+    await engine.sessions.get(scope)
+    done = await engine.sessions.update(scope, body.key, body.upsert, body.delete)
+    return {"updated": done.updated, "inserted": done.inserted, "deleted": done.deleted}
+
+
+def _query(body: SessionQuery, scope: Scope) -> Query:
+    return Query(text=body.query, scope=scope, rows=body.k, where=from_mapping(body.filter), threshold=body.threshold)
+
+
+def _request(body: FeedBody, scope: Scope, uploads: tuple[tuple[str, str], ...]) -> IngestRequest:
+    options: dict[str, Json] = {"delimiter": body.delimiter, "encoding": body.encoding, "header": body.header}
+    return IngestRequest(
+        scope=scope,
+        sources=tuple(body.sources),
+        uploads=uploads,
+        kind=NAME,
+        mode=IngestMode.RECREATE if body.mode == "replace" else IngestMode.INCREMENTAL,
+        options={name: value for name, value in options.items() if value is not None},
+    )
+
+
+def _check_sources(body: FeedBody, request: HttpRequest, settings: Settings) -> None:
+    if not body.sources and not body.rows:
+        raise UsageError("Nothing to feed.", hint="Give sources or rows, or upload files.")
+    if body.sources and body.rows:
+        raise UsageError("Give sources or rows, not both.", hint="Feed them one after the other with mode add.")
+    paths = [source for source in body.sources if not is_url(source)]
+    if paths and not local_paths_allowed(request, settings):
+        raise UsageError(
+            "This server does not read files of its own machine for others.", hint="Upload the file, or give a URL."
+        )
+
+
+async def _lines(rows: list[dict[str, Any]]) -> AsyncIterator[bytes]:
+    for row in rows:
+        yield json.dumps(row, ensure_ascii=False).encode() + b"\n"
+
+
+async def _json(request: HttpRequest) -> Any:
+    try:
+        return json.loads(await request.body())
+    except ValueError as error:
+        raise UsageError(
+            "The body is not valid JSON.", hint="Send application/json, or files as multipart/form-data."
+        ) from error
+
+
+def _body(fields: Any) -> FeedBody:
+    try:
+        return FeedBody.model_validate(fields)
+    except ValidationError as error:
+        raise from_faults(error.errors()) from error
+
+
+def _accepted(job: Job) -> dict[str, Any]:
+    return {"job_id": job.id, "document_id": None, "status": job.status, "estimated_chunks": None}

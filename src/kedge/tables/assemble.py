@@ -1,0 +1,423 @@
+"""Puts the mentions of a question together to one plan, and remembers what was taken for what."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import Stemmer
+
+from kedge.tables.columns import ADDED
+from kedge.tables.conditions import Named, dated, merged
+from kedge.tables.figures import Figure
+from kedge.tables.frame import OTHER_MEASURE, OTHER_THING, Alternative, of_groups
+from kedge.tables.measuring import Measuring
+from kedge.tables.mentions import Mention
+from kedge.tables.nouns import Thing
+from kedge.tables.plan import Filter, Func, Group, Measure, Op, Order, Part, Plan, Side, Task
+from kedge.tables.schema import ColumnType
+from kedge.tables.vocabulary import entity
+
+_stem = Stemmer.Stemmer("english").stemWord
+
+
+class Assembly(Measuring):
+    """One attempt at a plan."""
+
+    def plan(self) -> Plan | None:
+        """The plan, or None with `refusal` saying why."""
+        plan = self._plan()
+        if plan and self._contradictory(plan.filters):
+            self.refusal = "things with one value but not another are more than one plan can say"
+            plan = None
+        self.ambiguous += self._figures.ambiguous + self._nouns.ambiguous
+        if self.ambiguous and plan is None:
+            self.refusal = "; ".join(self.ambiguous)
+        return plan
+
+    def _plan(self) -> Plan | None:
+        if self._any("ask.describe"):
+            self._use("ask.describe")
+            return Plan(task=Task.DESCRIBE, measures=())
+        if self._any("logic.open"):
+            self.refusal = "the question asks for more than can be computed from the columns"
+            return None
+        if self._wanted is None and (self._limits or self._any("super.")) and not self._any("ask.", "func."):
+            self._wanted = self._nouns.opening()
+        named = self._named or self._periods or self._others
+        if self._wanted is None and named and not self._any("ask.", "func.", "super.", "logic.share"):
+            self._wanted = self._nouns.opening()
+            self.score *= 0.9 if self._wanted else 1.0
+        if self._wanted is None and self._any("ask.person"):
+            self._wanted = self._who()
+        if self._any("logic.growth") and (self._any("super.") or self._wanted or self._groups):
+            self.refusal = "how each of several things changed is more than one plan can say"
+            return None
+        if self._any("logic.share"):
+            return self._share()
+        return self._compare() or self._chosen()
+
+    @staticmethod
+    def _contradictory(filters: tuple[Filter, ...]) -> bool:
+        """In Lisbon but not in Porto: no single row can tell."""
+        kept = {item.column for item in filters if item.op in (Op.IS, Op.IN) and item.part is None}
+        return any(item.op in (Op.NOT, Op.NOT_IN) and item.column in kept for item in filters)
+
+    def _who(self) -> Thing | None:
+        """The persons of a table, if one column (or several with one value for each other) names them."""
+        people = self._columns.people()
+        word = self._first("ask.person")
+        if not self._reading.vocabulary.one_thing(people):
+            self.refusal = f"it is not clear which column “{word.text}” asks for"
+            self.score *= 0.4
+            return None
+        self.score *= 0.9
+        return Thing(word, entity(people))
+
+    def _chosen(self) -> Plan | None:
+        if self._any("super."):
+            return self._superlative()
+        if self._any("ask.count", "ask.much", "func.") or self._measures_named() or self._limits_sum() or self._groups:
+            return self._aggregate()
+        return self._list()
+
+    def _superlative(self) -> Plan | None:
+        word = next(mention for mention in self._content if mention.has("super."))
+        tag = self._super_tag(word)
+        high = tag.startswith("super.high")
+        concept = tag.partition("_")[2]
+        word.role = "cue"
+        if concept == "date" and self._wanted and self._wanted.part:
+            # "The date of the first order" is a date, not the first of all dates.
+            self._wanted = None
+            self._use("time.")
+        figure = self._super_figure(word, concept, high)
+        if figure is None:
+            self.refusal = f"it is not clear by what figure “{word.text}” is meant"
+            return None
+        self._take(figure)
+        func = self._func()
+        measure = figure.measure
+        if measure.func is Func.SUM:
+            single = self._wanted and self._wanted.column and self._wanted.column.distinct == self._table.rows
+            added = figure.added and self._wanted and not concept and not single
+            plain = Func.SUM if added else Func.MAX if high else Func.MIN
+            if concept == "sold":
+                plain = Func.SUM
+            measure = replace(measure, func=func or plain)
+        group = self._wanted.group(self._dates) if self._wanted else None
+        if group is None and self._any("ask.when") and self._dates and concept != "date":
+            group = Group(self._dates.field, Part.DAY)
+        self._use("ask.when", "ask.which", "ask.list", "ask.much")
+        filters, having = self._filters(measure if group else None)
+        if group is None:
+            if self._wanted or measure.func not in (Func.MAX, Func.MIN):
+                self.refusal = f"it is not clear of what the “{word.text}” is asked for"
+                return None
+            return Plan(filters=filters, measures=(measure,), groups=self._by())
+        if self._groups:
+            self.refusal = "the first of every group is more than one plan can say"
+            return None
+        plan = Plan(
+            filters=filters,
+            measures=(measure,),
+            groups=self._labelled(group),
+            having=having,
+            order=Order(None, high),
+            limit=self._limit or 1,
+        )
+        self._rivals(plan, figure)
+        if measure.func is Func.DISTINCT and self._table.column(measure.column or "").type is not ColumnType.ID:
+            # "Returned the most articles": different ones, or how many times?
+            times = replace(plan, measures=(Measure(Func.COUNT),))
+            self.alternatives.append(Alternative(times, OTHER_MEASURE))
+        if measure.func is Func.SUM and not func and word.has("super.size") and self._once_or_in_all(measure):
+            once = replace(measure, func=Func.MAX if high else Func.MIN)
+            self.alternatives.append(Alternative(replace(plan, measures=(once,)), OTHER_MEASURE))
+        return plan
+
+    def _once_or_in_all(self, measure: Measure) -> bool:
+        """Whether “the highest attendance” of a team may be that of one match. Sales and pieces are added up."""
+        added = measure.column and any(self._columns.has_concept(measure.column, concept) for concept in ADDED)
+        return bool(measure.column) and not added and not measure.other
+
+    def _super_tag(self, word: Mention) -> str:
+        """The oldest is by age where the table has ages, else by date."""
+        tags = sorted(tag for tag in word.tags if tag.startswith(("super.high", "super.low")))
+        aged = [tag for tag in tags if tag.endswith("_age")]
+        if len(tags) > 1 and aged and not self._columns.of_concept("age"):
+            tags = [tag for tag in tags if tag not in aged]
+        return tags[0]
+
+    def _super_figure(self, word: Mention, concept: str, high: bool) -> Figure | None:
+        """By what the most or least is told."""
+        place = self._content.index(word)
+        following = self._content[place + 1] if place + 1 < len(self._content) else None
+        if concept in ("date", "count"):
+            return self._by_date(high) if concept == "date" else Figure(Measure(Func.COUNT), True)
+        named_beside = following and following.columns and concept not in ("", "sold")
+        beside = self._figures.of(following) if following and named_beside else None
+        if following and beside:
+            following.role = "measure"
+            return beside
+        if concept:
+            named = self._measures_named() if concept == "sold" else []
+            return named[0] if named else self._figures.of_concept(concept, word.text)
+        pieces = following and following.values and word.has("super.amount") and self._any("concept.sold")
+        if following and (verb := self._pieces(following) if pieces else self._participle(following)):
+            return verb
+        for mention in (*self._content[place + 1 :], *reversed(self._content[:place])):
+            unused = not mention.role and not mention.has("concept.sold")
+            if unused and (found := self._figure_or_count(mention)):
+                return found
+        return self._not_said(word)
+
+    def _participle(self, mention: Mention) -> Figure | None:
+        """“Best rated” is by the average rating."""
+        stems = {_stem(token.folded) for token in self._reading.tokens[mention.start : mention.end]}
+        fitting = [
+            column
+            for column in self._table.columns
+            if column.type.measured
+            and mention.unknown
+            and not mention.role
+            and self._columns.named_like(stems, column.field)
+        ]
+        if len(fitting) != 1:
+            return None
+        mention.role = "measure"
+        return Figure(Measure(Func.AVERAGE, fitting[0].field), False, 0.9)
+
+    def _pieces(self, mention: Mention) -> Figure | None:
+        """“Bought the most bananas”: in pieces, in money as the other reading."""
+        pieces = self._figures.of_concept("quantity", mention.text)
+        money = self._figures.of_concept("revenue", mention.text)
+        if pieces and money:
+            pieces.rivals.append(money.measure)
+        return pieces or money
+
+    def _by_date(self, high: bool) -> Figure | None:
+        """The last order is one order, the last 5 orders are five: by their dates."""
+        if self._dates is None:
+            return None
+        self.score *= 1.0 if self._any("ask.when") else 0.9
+        return Figure(Measure(Func.MAX if high else Func.MIN, self._dates.field), False)
+
+    def _not_said(self, word: Mention) -> Figure | None:
+        """“The best products”: by what was sold."""
+        if self._any("concept.sold"):
+            return self._figures.of_concept("sold", self._first("concept.sold").text)
+        said = self._wanted and not word.has("super.quality")
+        figure = self._figures.of_concept("revenue", word.text) if said else None
+        if figure:
+            figure.score *= 0.75
+        return figure
+
+    def _figure_or_count(self, mention: Mention) -> Figure | None:
+        figure = self._figures.of(mention)
+        if figure:
+            mention.role = "measure"
+            return figure
+        counted = self._counted(mention)
+        if counted:
+            mention.role = "measure"
+            return Figure(counted, True, mention.columns.score if mention.columns else 1.0)
+        return None
+
+    def _aggregate(self) -> Plan | None:
+        if self._limits_sum() and not self._any("ask.count", "ask.much", "func."):
+            return self._kept_groups()
+        measures = self._measures()
+        if not measures:
+            self.refusal = "it is not clear which figure is meant"
+            return None
+        if self._any("logic.both") and measures[0].func is Func.DISTINCT:
+            self.refusal = "things that have both of two values are more than one plan can say"
+            return None
+        tally = self._tally(measures[0])
+        if tally:
+            return tally
+        by = self._by()
+        if self._wanted:
+            if not self._any("ask.count", "ask.much", "func."):
+                # "Which products are out of stock": the figure is named, but not what is to be done with it.
+                self.score *= 0.55
+            group = self._wanted.group(self._dates)
+            by = (*by, *(self._labelled(group) if group else ()))
+        filters, having = self._filters(measures[0] if by else None)
+        self._use("ask.")
+        first = measures[0]
+        if first.func is Func.SUM and first.column and not self._func() and not self._adds(first) and not by:
+            return self._shown(filters, first)
+        measures = self._averaged(measures)
+        plan = Plan(filters=filters, measures=tuple(measures), groups=by, having=having)
+        for other in self._instead:
+            self.alternatives.append(Alternative(replace(plan, measures=(other,)), OTHER_THING))
+        return plan
+
+    def _tally(self, counted: Measure) -> Plan | None:
+        """How many customers have more than 5 orders: the total of each is compared, not single rows."""
+        column = counted.column if counted.func is Func.DISTINCT and not counted.per else None
+        if not column or not self._limits or self._groups or self._table.column(column).distinct == self._table.rows:
+            return None
+        figure = self._limit_figure(self._limits[0])
+        if figure is None or not of_groups(figure) or figure.measure == counted:
+            return None
+        self._take(figure)
+        loose = self._limits[0].target
+        before = list(self._limits)
+        filters, having = self._filters(figure.measure)
+        if not having:
+            return None
+        self._use("ask.")
+        plan = Plan(filters=filters, measures=(figure.measure,), groups=(Group(column),), having=having, tally=True)
+        if loose and loose.columns and figure.measure.func is Func.SUM and figure.measure.column:
+            # "with a quantity of at least 3" may be that of one row.
+            self._limits = before
+            rows = Filter(figure.measure.column, before[0].op, before[0].values)
+            self.alternatives.append(Alternative(Plan(filters=(*filters, rows), measures=(counted,)), OTHER_MEASURE))
+        return plan
+
+    def _kept_groups(self) -> Plan | None:
+        """Things whose figure is over or under a number."""
+        if self._wanted is None:
+            return None
+        group = self._wanted.group(self._dates)
+        figure = self._limit_figure(self._limits[0])
+        if group is None or figure is None:
+            return None
+        self._take(figure)
+        filters, having = self._filters(figure.measure)
+        self._use("ask.")
+        return Plan(
+            filters=filters, measures=(figure.measure,), groups=self._labelled(group), having=having, order=Order()
+        )
+
+    def _shown(self, filters: tuple[Filter, ...], measure: Measure) -> Plan | None:
+        """A price or the like is not added up without being asked: its different values are shown."""
+        if not filters or measure.other:
+            self.refusal = "it is not said how the figure is put together"
+            return None
+        self.score *= 0.8
+        return Plan(task=Task.LIST, filters=filters, measures=(), columns=(measure.column or "",), distinct=True)
+
+    def _list(self) -> Plan | None:
+        thing = self._wanted
+        filters, _ = self._filters(None)
+        opens = bool(self._content) and self._content[0].has("row.")
+        if thing is None and not (filters and (self._any("ask.list") or opens)):
+            return None
+        self._use("ask.", "row.")
+        if thing is None:
+            return Plan(task=Task.LIST, filters=filters, measures=(), limit=self._limit)
+        group = thing.group(self._dates)
+        if thing.column is None or group is None or self._groups:
+            return None
+        if self._is_row(thing.column, thing.mention):
+            return Plan(task=Task.LIST, filters=filters, measures=(), limit=self._limit)
+        self.score *= thing.mention.columns.score if thing.mention.columns else 1.0
+        shown = [item.column for item in self._labelled(group)]
+        return Plan(
+            task=Task.LIST, filters=filters, measures=(), columns=tuple(shown), distinct=True, limit=self._limit
+        )
+
+    def _share(self) -> Plan | None:
+        word = self._first("logic.share")
+        self._use("logic.share", "ask.", "func.sum")
+        head = self._nouns.head(self._content.index(word) + 1)
+        if head and head.values:
+            head = self._nouns.head(self._content.index(head) + 1)
+        figure = self._figure_or_count(head) if head and not head.role else None
+        measures = [replace(figure.measure)] if figure else self._measures()
+        if figure:
+            self._take(figure)
+        if not measures:
+            self.refusal = "it is not clear of what the share is asked for"
+            return None
+        if self._groups:
+            filters, having = self._filters(measures[0])
+            return Plan(
+                task=Task.SHARE, filters=filters, measures=tuple(measures[:1]), groups=self._by(), having=having
+            )
+        verbs = [
+            mention.start for mention in self._reading.mentions if mention.has("verb.", "concept.sold", "logic.is")
+        ]
+        after = min((start for start in verbs if start > word.end), default=-1)
+        part = [item for item in self._named if item.mention.start > after] if after >= 0 else list(self._named)
+        others = [item for item in self._others if item[0].start > after] if after >= 0 else list(self._others)
+        if not part and not others:
+            part, others = list(self._named), list(self._others)
+        self._others = [item for item in self._others if item not in others]
+        periods = [] if part or others else self._period_filters(self._periods)
+        kept = [item for item in self._named if item not in part]
+        self._named = kept
+        if periods:
+            self._periods = []
+        limits = self._limit_filters() if not part and not others and not periods else ()
+        filters, _ = self._filters(None)
+        wanted = (*merged(part), *(item for _, item in others), *periods, *limits)
+        if self._any("logic.both") and measures[0].func is Func.DISTINCT:
+            self.refusal = "things that have both of two values are more than one plan can say"
+            return None
+        if not wanted:
+            self.refusal = "it is not clear which part the share is of"
+            return None
+        return Plan(task=Task.SHARE, filters=filters, measures=tuple(measures[:1]), part=wanted)
+
+    def _compare(self) -> Plan | None:
+        asked = self._any("logic.compare", "logic.difference", "logic.growth", "logic.comparative")
+        than = [m for m in self._content if m.has("compared.more", "compared.less") and not m.role]
+        if not asked and not than:
+            return None
+        sides = self._sides_of_values() or self._sides_of_periods()
+        if not sides:
+            return None
+        self._use(
+            "logic.compare",
+            "logic.difference",
+            "logic.growth",
+            "logic.comparative",
+            "compared.",
+            "logic.or",
+            "logic.and",
+        )
+        measures = self._measures()
+        if not measures and self._any("ask.which", "logic.comparative"):
+            found = (self._figure_or_count(mention) for mention in self._content if not mention.role)
+            figure = next((item for item in found if item), None)
+            measures = [figure.measure] if figure else []
+        if not measures or self._groups:
+            self.refusal = "it is not clear by which figure to compare"
+            return None
+        measures = self._averaged(measures)
+        filters, _ = self._filters(None)
+        self._use("ask.")
+        plan = Plan(task=Task.COMPARE, filters=filters, measures=tuple(measures[:1]), sides=sides)
+        for rival in self._sold_rivals:
+            self.alternatives.append(Alternative(replace(plan, measures=(rival,)), OTHER_MEASURE))
+        return plan
+
+    def _sides_of_values(self) -> tuple[Side, ...]:
+        counts: dict[str, list[Named]] = {}
+        for item in self._named:
+            if not item.negated:
+                counts.setdefault(item.filter.column, []).append(item)
+        several = [items for items in counts.values() if len(items) > 1]
+        if len(several) != 1:
+            return ()
+        self._named = [item for item in self._named if item not in several[0]]
+        return tuple(Side(", ".join(map(str, item.filter.values[:3])), (item.filter,)) for item in several[0])
+
+    def _sides_of_periods(self) -> tuple[Side, ...]:
+        if self._dates is None:
+            return ()
+        parts = [period for _, period in self._periods]
+        if len(parts) == 1 and len(parts[0].ends) == 2:
+            parts = list(parts[0].ends)
+        if len(parts) < 2:
+            return ()
+        for mention, period in self._periods:
+            mention.role = "filter"
+            if period.note:
+                self.notes.append(period.note)
+        self._periods = []
+        return tuple(Side(period.label, (dated(period, self._dates),)) for period in parts)

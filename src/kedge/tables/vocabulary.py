@@ -1,0 +1,80 @@
+"""What a question over one table can name: its columns, their values, and which columns name the same things."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+
+import duckdb
+
+from kedge.errors import StoreError
+from kedge.tables.columns import Columns
+from kedge.tables.schema import Column, ColumnType, Table
+from kedge.tables.values import ValueIndex, read_values
+
+_MOST_PAIRS = 24
+_MOST_LABELS = 2
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Built once per table, read by every question."""
+
+    table: Table
+    columns: Columns
+    values: ValueIndex
+    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """For the field of an id column, those of text columns with exactly one value for each id, and the reverse."""
+
+    def one_thing(self, columns: Sequence[Column]) -> bool:
+        """Whether all these columns have one value for each other."""
+        first = columns[0].field if columns else ""
+        return bool(columns) and all(
+            column.field == first or column.field in self.labels.get(first, ()) for column in columns
+        )
+
+    def span(self) -> tuple[date, date] | None:
+        """First and last day of the table's main date column."""
+        for column in self.columns.dated():
+            first, last = _day(column.lowest), _day(column.highest)
+            if first and last:
+                return first, last
+        return None
+
+
+def read_vocabulary(connection: duckdb.DuckDBPyConnection, table: Table) -> Vocabulary:
+    """Read what questions may name. Takes about a second per million rows. Raises StoreError."""
+    return Vocabulary(table, Columns(table), read_values(connection, table), _labels(connection, table))
+
+
+def _labels(connection: duckdb.DuckDBPyConnection, table: Table) -> dict[str, list[str]]:
+    """Pairs of an id and a text column with one value for each other: customer_id and company."""
+    ids = [column for column in table.columns if column.type is ColumnType.ID and column.distinct > 1]
+    texts = [column for column in table.columns if column.type.worded and column.distinct > 1]
+    pairs = [
+        (one, two) for one in ids for two in texts if one.distinct == two.distinct and one.empty == 0 and two.empty == 0
+    ]
+    found: dict[str, list[str]] = {}
+    for one, two in pairs[:_MOST_PAIRS]:
+        # Names of our own only.
+        text = f"SELECT count(*) FROM (SELECT DISTINCT {one.field}, {two.field} FROM {table.relation})"  # noqa: S608
+        try:
+            row = connection.cursor().execute(text).fetchone()
+        except duckdb.Error as error:
+            raise StoreError(f"The table could not be read: {error}", hint="Feed the table again.") from error
+        if row and row[0] == one.distinct and len(found.setdefault(one.field, [])) < _MOST_LABELS:
+            found[one.field].append(two.field)
+            found.setdefault(two.field, []).append(one.field)
+    return found
+
+
+def _day(value: object) -> date | None:
+    if isinstance(value, datetime):
+        return value.date()
+    return value if isinstance(value, date) else None
+
+
+def entity(columns: Sequence[Column]) -> Column:
+    """Of columns that name the same thing, the one that people read: its name before its number."""
+    return next((column for column in columns if column.type.worded), columns[0])

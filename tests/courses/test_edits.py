@@ -52,7 +52,7 @@ def test_random_edits_keep_every_invariant_on_every_store(stores: str, tmp_path:
         home = load_settings(None, {}, home=tmp_path / "home", embedder="hash:64", **urls)
         async with Engine.open(home) as engine:
             scope = Scope(f"edits-{os.getpid()}", "robots")
-            await sequence(engine, scope, tmp_path / "course", 17, 5)
+            await sequence(engine, scope, tmp_path / "course", 17, 3)
 
     with own_places(parts_of(stores), f"edits{os.getpid()}") as urls:
         asyncio.run(scenario(urls))

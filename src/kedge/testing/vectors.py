@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 
 from kedge.errors import DimensionMismatchError, NotFoundError, QueryError, UsageError
 from kedge.stores.base import CanKeywordSearch, CanReadPoints, CanWeighTerms, IndexSpec, Point, Vector, VectorStore
-from kedge.stores.filters import Eq, Filter, In, Not, Range, evaluate
+from kedge.stores.filters import And, Eq, Filter, In, Not, Or, Range, evaluate
 from kedge.stores.memory.vectors import MemoryVectors
 from kedge.testing import strategies as made
 from kedge.text.analyze import SparseTerms, term_id
@@ -163,6 +163,37 @@ class VectorStoreContract(ABC):
         await store.upsert(INDEX, T, [point(1, note="x"), point(2, note="y")])
         await store.create(IndexSpec(INDEX, made.DIMENSION, {"note": "keyword"}))
         assert await store.count(INDEX, T, Eq("note", "x")) == 1
+
+    @pytest.mark.req("C-06", "C-07")
+    @on_store
+    async def test_payload_indexes_of_every_type_serve_the_filters_of_courses(self, store: VectorStore) -> None:
+        types = {"book_id": "tenant", "module": "keyword", "chapter": "integer", "hardware_tier": "integer"}
+        await store.create(IndexSpec("typed", made.DIMENSION, {**types, "weight": "float", "moving": "bool"}))
+        payloads: list[dict[str, Json]] = [
+            {
+                "book_id": f"book {n % 2}",
+                "module": str(n % 3),
+                "chapter": n % 5,
+                "hardware_tier": 1 + n % 4,
+                "weight": n / 4,
+                "moving": n % 7 == 0,
+            }
+            for n in range(30)
+        ]
+        same = vector(1, 0, 0, 0)
+        await store.upsert("typed", T, [Point(id_of(n), same, "", held) for n, held in enumerate(payloads)])
+        of_book = (Eq("book_id", "book 1"), Range("hardware_tier", lte=2))
+        wheres: list[Filter] = [
+            And(of_book),
+            And((*of_book, Eq("module", "1"), Range("chapter", gte=1, lte=3))),
+            And((Eq("book_id", "book 0"), In("chapter", (0, 2)), Not(Eq("module", "2")))),
+            Or((And((*of_book, Range("weight", gt=2.5))), Eq("moving", True))),
+        ]
+        for where in wheres:
+            expected = [id_of(n) for n, held in enumerate(payloads) if evaluate(where, held)]
+            assert 0 < len(expected) < len(payloads)
+            assert ids_of(await store.search("typed", T, same, 99, where)) == expected, where
+            assert await store.count("typed", T, where) == len(expected), where
 
     @on_store
     async def test_drop_removes_all_and_only_that(self, store: VectorStore) -> None:

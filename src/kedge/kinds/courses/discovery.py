@@ -22,7 +22,7 @@ from kedge.types import Format, IngestRequest, Scope, SourceError
 MAX_LESSON_BYTES = 8 << 20
 SHOWN_FILES = 10
 _NO_LESSONS = frozenset(("assets", "images", "image", "img", "static", "media", "figures", "_static"))
-_HINT = "Give it front matter with module, chapter and lesson if it is one."
+_HINT = "A lesson has front matter with module, chapter and lesson, or a number in its name."
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,10 @@ class Engine:
         home.acquire(shared=registry.on_servers(settings))
         try:
             stores = Stores(
-                registry.open_catalog(settings), registry.open_vectors(settings), registry.open_graph(settings)
+                registry.open_catalog(settings),
+                registry.open_vectors(settings),
+                registry.open_graph(settings),
+                registry.open_nodes(settings),
             )
             work = open_work(settings, stores.catalog, home)
             engine = cls(settings, stores, work, home.key(), on_step)
@@ -104,6 +107,7 @@ class Engine:
         await self._keeper.close()
         await self.stores.vectors.close()
         await self.stores.graph.close()
+        await self.stores.nodes.close()
         await self.stores.catalog.close()
 
     # ------------------------------------------------------------ way in

@@ -9,21 +9,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import replace
 
 from kedge import registry
 from kedge.answer.answerer import Answerer
 from kedge.config import Settings
 from kedge.errors import KedgeError, NotFoundError, UsageError
 from kedge.home import Home
-from kedge.ingest.check import Checker, CheckReport
+from kedge.ingest.check import Checker, CheckReport, Problem
 from kedge.ingest.jobs import OnProgress
 from kedge.ingest.parts import OnStep, no_step
 from kedge.ingest.remove import delete_documents, sweep
 from kedge.intake import Intake
 from kedge.keeper import CollectionKeeper
+from kedge.kinds.graph_way import GraphWay
+from kedge.kinds.graphs import GraphKind
 from kedge.kinds.way import PassagesWay, WayOut
+from kedge.nodekeeper import NodeKeeper
 from kedge.queues.base import Duties, finishing
 from kedge.queues.opened import Work, open_work
 from kedge.reindex import OnCount, Reindexer
@@ -64,8 +68,13 @@ class Engine:
         self._retriever = Retriever(settings, stores, self._keeper)
         recorder = Recorder(stores.catalog.analytics, key, settings.threshold)
         self._passages = PassagesWay(self._retriever, Answerer(settings, self._retriever, self._keeper, recorder))
-        self._ways: dict[str, WayOut] = {}
+        answerer = Answerer(settings, self._retriever, self._keeper, recorder)
+        self._ways: dict[str, WayOut] = {
+            GraphKind.name: GraphWay(settings, stores, self._keeper, self._retriever, answerer, recorder)
+        }
         """By kind: those that are not answered from passages."""
+        self.graph = NodeKeeper(settings, stores, self._keeper, work.locks, on_step)
+        """Nodes and edges of collections of the kind `graph`."""
         self.llm_calls = 0
         """Calls to a language model so far: none, as long as every answer is extractive."""
         self.on_check: Callable[[CheckReport | None], None] = lambda _report: None
@@ -293,7 +302,16 @@ class Engine:
         report = await checker.run(scopes, repair=repair)
         for scope in scopes if repair else ():
             await self._reindexer.drop_unneeded(scope)
-        return report
+        return replace(report, problems=(*report.problems, *await self._graph_problems(scopes, repair=repair)))
+
+    async def _graph_problems(self, scopes: Sequence[Scope], *, repair: bool) -> list[Problem]:
+        """How the index of graphs differs from their nodes."""
+        found: list[Problem] = []
+        for scope in scopes:
+            collection = await self.stores.catalog.collections.get(scope)
+            if collection is not None and collection.kind == GraphKind.name:
+                found += await self.graph.problems(collection, repair=repair)
+        return found
 
     async def sweep(self) -> int:
         """Clear the indexes of what no reader sees any more."""

@@ -98,6 +98,7 @@ class CollectionKeeper:
         for name in (collection.index_name, *(one.index_name for one in spare)):
             await self._stores.vectors.drop(name)
         await self._stores.graph.drop(scope)
+        await self._stores.nodes.drop(scope)
         await self._stores.catalog.collections.delete(scope)
 
     async def optimize(self, collection: Collection) -> None:

@@ -17,6 +17,8 @@ from kedge.types import Collection, Document, Passage, Scope
 
 BATCH = 256
 SHOWN_IDS = 20
+WITHOUT_CONCEPTS = frozenset({"graph"})
+"""Kinds whose passages are in no concept graph."""
 
 EmbedderOf = Callable[[Collection], Awaitable[Embedder]]
 Writing = Callable[[Scope], AbstractAsyncContextManager[None]]
@@ -132,7 +134,8 @@ class Checker:
         in_graph = await _all(self._stores.graph.passage_ids(scope))
         found.missing_vectors = sorted(found.live.keys() - in_vectors)
         found.orphaned_vectors = sorted(in_vectors - found.live.keys() - staged)
-        found.missing_graph = sorted(found.live.keys() - in_graph)
+        if collection.kind not in WITHOUT_CONCEPTS:
+            found.missing_graph = sorted(found.live.keys() - in_graph)
         found.orphaned_graph = sorted(in_graph - found.live.keys() - staged)
         return found
 

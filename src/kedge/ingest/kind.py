@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from kedge.config import Settings
+from kedge.ingest.jobs import JobTracker
+from kedge.ingest.parts import Target
 from kedge.ingest.source import Source
 from kedge.models.base import Embedder
-from kedge.types import Document, IngestRequest, Passage, SourceError
+from kedge.types import Document, IngestRequest, Job, Passage, SourceError
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,16 @@ class Discovered(Protocol):
         """After iterating: what was passed over."""
 
 
+class WayIn(Protocol):
+    """One run of one ingestion request."""
+
+    async def take_in(self) -> None:
+        """Make everything visible. On failure nothing half-done is, and the job says why."""
+
+    async def finish(self, document_id: str | None = None) -> Job:
+        """What is left to do for the collection, or for that document; returns the ended job."""
+
+
 class Kind(Protocol):
     """One kind of knowledge. Everything else is shared by all kinds."""
 
@@ -58,11 +70,16 @@ class Kind(Protocol):
     def payload_indexes(self) -> Mapping[str, str]:
         """Payload fields that filters use often, with their types."""
 
-    def discover(self, request: IngestRequest, settings: Settings) -> Discovered:
-        """The sources of the request."""
-
     def sole_document(self, request: IngestRequest) -> str | None:
         """Id of the document when the request is plainly about one, else None."""
+
+
+@runtime_checkable
+class SourceKind(Kind, Protocol):
+    """A kind whose sources become documents one by one: `kedge.ingest.pipeline` takes them in."""
+
+    def discover(self, request: IngestRequest, settings: Settings) -> Discovered:
+        """The sources of the request."""
 
     def fingerprint(self, source: Source, request: IngestRequest, embedder: Embedder, settings: Settings) -> str:
         """Hash of all that decides the passages of this source: its bytes and the options. Raises SourceFault."""
@@ -71,3 +88,11 @@ class Kind(Protocol):
         self, source: Source, request: IngestRequest, file_hash: str, embedder: Embedder, settings: Settings
     ) -> Opened:
         """Read the source. Raises SourceFault."""
+
+
+@runtime_checkable
+class OwnWayKind(Kind, Protocol):
+    """A kind that writes more than passages, and so brings its own way in."""
+
+    def way_in(self, target: Target, request: IngestRequest, tracker: JobTracker) -> WayIn:
+        """A run of the request."""

@@ -16,7 +16,7 @@ from kedge.errors import KedgeError, SourceFault
 from kedge.ids import document_id, version_id
 from kedge.ingest.extract import extract
 from kedge.ingest.jobs import JobTracker
-from kedge.ingest.kind import Kind, Opened
+from kedge.ingest.kind import Opened, SourceKind
 from kedge.ingest.parts import Batch, Target, as_points
 from kedge.ingest.plan import Plan
 from kedge.ingest.remove import delete_documents, sweep
@@ -51,7 +51,7 @@ class Refused:
 class Pipeline:
     """One run of one ingestion request."""
 
-    def __init__(self, target: Target, kind: Kind, request: IngestRequest, tracker: JobTracker) -> None:
+    def __init__(self, target: Target, kind: SourceKind, request: IngestRequest, tracker: JobTracker) -> None:
         self._target = target
         self._stores = target.stores
         self._scope = request.scope

@@ -48,7 +48,9 @@ def _check_id(what: str, text: str) -> None:
     if not text.strip():
         raise UsageError(f"The id of a {what} is empty." if "type" not in what else "An edge needs a type.")
     if len(text) > MAX_ID_CHARS:
-        raise UsageError(f"The id of a {what} has {len(text)} characters.", hint=f"At most {MAX_ID_CHARS} are possible.")
+        raise UsageError(
+            f"The id of a {what} has {len(text)} characters.", hint=f"At most {MAX_ID_CHARS} are possible."
+        )
     _check_text(f"The id of a {what}", text)
 
 

@@ -67,10 +67,10 @@ class Engine:
         self._reindexer = Reindexer(stores, self._keeper, work.locks, on_step)
         self._retriever = Retriever(settings, stores, self._keeper)
         recorder = Recorder(stores.catalog.analytics, key, settings.threshold)
-        self._passages = PassagesWay(self._retriever, Answerer(settings, self._retriever, self._keeper, recorder))
         answerer = Answerer(settings, self._retriever, self._keeper, recorder)
+        self._passages = PassagesWay(self._retriever, answerer)
         self._ways: dict[str, WayOut] = {
-            GraphKind.name: GraphWay(settings, stores, self._keeper, self._retriever, answerer, recorder)
+            GraphKind.name: GraphWay(settings, self._keeper, self._retriever, answerer, recorder)
         }
         """By kind: those that are not answered from passages."""
         self.graph = NodeKeeper(settings, stores, self._keeper, work.locks, on_step)

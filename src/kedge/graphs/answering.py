@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from kedge.graphs.finding import Reading, Understood
 from kedge.graphs.indexing import cited_passage, node_text, property_line
@@ -137,7 +138,7 @@ class _Text:
         way = [one for one, _ in found.nodes_to(node)]
         nodes: list[Json] = [self._node(one) for one in way]
         edges: list[Json] = []
-        for (near, far), step in zip(zip(way, way[1:], strict=False), found.path, strict=False):
+        for (near, far), step in zip(pairwise(way), found.path, strict=False):
             source, target = (near, far) if step.outgoing else (far, near)
             edges.append({"source": source, "target": target, "type": step.type})
         if found.values:

@@ -12,8 +12,8 @@ _OWNED = re.compile(r"\s?['’]s?\s")
 _POSSESSIVE = re.compile(r"^\s*['’]s?\b|^['’]s?\s")
 
 FUNCTION_WORDS = frozenset(
-    "a an the of in on at by for to from with as and or but nor so than then that this these those there here it its he "
-    "she they them his her their him we us our you your i me my is are was were be been being am do does did done "
+    "a an the of in on at by for to from with as and or but nor so than then that this these those there here it its "
+    "he she they them his her their him we us our you your i me my is are was were be been being am do does did done "
     "doing has have had having will would shall should can could may might must not no s t also too just only very "
     "please tell give show name list find out say let know get whose whom into onto upon via per about any some "
     "each every all both either such same own which what who where when why how many much".split()

@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 from kedge.errors import EncodingError, SourceFault, UnreadableError
 from kedge.graphs.reading import GraphFile
@@ -37,6 +38,10 @@ _CLAUSE = re.compile(r"\b(MERGE|CREATE|MATCH|WHERE|SET|RETURN|LOAD\s+CSV|WITH(?!
 _PASSED = re.compile(
     r"^\s*(?:(?:CREATE|DROP)\s+(?:CONSTRAINT|INDEX|FULLTEXT|RANGE)|CALL\s+db\.|BEGIN|COMMIT|:)", re.IGNORECASE
 )
+
+
+_Where: TypeAlias = tuple[Mapping[str, str], list[tuple[str, ...]]]
+"""Matched variables with their labels, and the fields that must be equal."""
 
 
 @dataclass(slots=True)
@@ -105,7 +110,7 @@ def _run(statement: str, made: _Loaded, name: str, root: Path) -> None:
     if loaded:
         table = list(_table(root, loaded[1], name))
         for text in writes:
-            _write_rows(text, loaded[2], table, made, matched, equal)
+            _write_rows(text, loaded[2], table, made, (matched, equal))
     elif matched:
         for text in writes:
             _join(text, made, matched, equal)
@@ -139,11 +144,10 @@ def _write_rows(
     variable: str,
     table: list[dict[str, str]],
     made: _Loaded,
-    matched: Mapping[str, str],
-    equal: list[tuple[str, ...]],
+    where: _Where,
 ) -> None:
     if edge := _EDGE.search(text):
-        ends = _row_index(made, matched, equal, variable)
+        ends = _row_index(made, *where, variable)
         for row in table:
             source, target = (_by_row(ends.get(edge[side]), row) for side in ("a", "b"))
             if source and target:
@@ -160,7 +164,7 @@ def _write_rows(
         _add_node(made, node["n_label"], "/".join(values), _properties(row))
 
 
-Index = tuple[str, Mapping[str, str]]
+Index: TypeAlias = tuple[str, Mapping[str, str]]
 
 
 def _row_index(

@@ -1,4 +1,4 @@
-"""Nodes as documents of one passage each, so that vectors, keywords, visibility, sweep and check are those of all kinds.
+"""Nodes as documents of one passage each, so that vectors, keywords, visibility, sweep and check are those of all.
 
 The document's id and version follow from the node's content: indexing the same node twice changes nothing, and a run
 that was broken off finds its own traces.

@@ -220,14 +220,14 @@ class _Table:
         unused = self._loss[:, None] * ~typed.reshape(count, -1) if count else np.zeros((0, len(steps)))
         total = np.concatenate([np.zeros((1, len(steps))), np.cumsum(unused, axis=0)])
         sizes = np.array([max(1, len(names)) for names in said])
-        alone = self._alone(steps, likeness)
+        alone = self._alone(likeness)
         inner = np.empty((count + 1, count + 1, len(steps)))
         final = np.empty_like(inner)
         for first in range(count + 1):
             for end in range(first, count + 1):
                 idle = total[end] - total[first]
                 best = -UNSAID - idle
-                best = np.maximum(best, self._lexical(first, end, hit, unused, word_stems, sizes))
+                best = np.maximum(best, self._lexical(range(first, end), hit, unused, word_stems, sizes))
                 last = best
                 for phrase in self.reading.phrases:
                     if first <= phrase.first and phrase.last < end:
@@ -243,9 +243,10 @@ class _Table:
         return inner, final
 
     def _lexical(
-        self, first: int, end: int, hit: npt.NDArray[np.bool_], unused: Floats, word_stems: list[str], sizes: Floats
+        self, run: range, hit: npt.NDArray[np.bool_], unused: Floats, word_stems: list[str], sizes: Floats
     ) -> Floats:
         """Several words of one relation's name, wherever they stand in the run."""
+        first, end = run.start, run.stop
         if first == end:
             return np.full(len(sizes), -UNSAID)
         distinct = np.zeros(len(sizes))
@@ -254,9 +255,10 @@ class _Table:
             distinct += hit[places].any(axis=0)
         beside = (unused[first:end] * ~hit[first:end]).sum(axis=0)
         worth = distinct - UNSAID * (1 - np.minimum(1.0, distinct / sizes)) - beside
-        return np.where(distinct > 0, worth, -UNSAID - unused[first:end].sum(axis=0))
+        found: Floats = np.where(distinct > 0, worth, -UNSAID - unused[first:end].sum(axis=0))
+        return found
 
-    def _alone(self, steps: Sequence[Step], likeness: Mapping[str, Floats]) -> Floats | None:
+    def _alone(self, likeness: Mapping[str, Floats]) -> Floats | None:
         kinds = self.reading.asked.kinds
         if not kinds:
             return None

@@ -42,7 +42,7 @@ class Neighbours:
             return {}
         kinds: dict[tuple[str, bool], set[str]] = defaultdict(set)
         wanted: dict[str, int] = defaultdict(int)
-        for relation in sorted(await self._store.relations(self._scope, ids), key=lambda one: (one.count, one)):
+        for relation in sorted(await self._store.relations(self._scope, ids), key=lambda one: (one.edges, one)):
             if wanted[relation.node] < min(KINDS, self._most):
                 wanted[relation.node] += 1
                 kinds[relation.type, relation.outgoing].add(relation.node)

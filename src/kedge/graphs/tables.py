@@ -57,7 +57,7 @@ def open_table(path: Path, name: str) -> GraphFile:
 
 def rows(path: Path, name: str, delimiter: str = ",", *, quoted: bool = True) -> Iterator[tuple[int, list[str]]]:
     """Numbered rows that are not empty."""
-    quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
     try:
         with path.open("r", encoding="utf-8-sig", newline="") as lines:
             reader = csv.reader(lines, delimiter=delimiter, quoting=quoting)
@@ -113,7 +113,7 @@ def _layout(sample: Sequence[str], name: str) -> Layout:
         return Layout("edges", delimiter, quoted, None, columns)
     raise UnreadableError(
         f"{name} has neither an id column nor columns for source and target.",
-        hint="Name the columns `id,type,title,…` (nodes) or `source,type,target,…` (edges), or give 3 columns of triples.",
+        hint="Name the columns `id,type,title,…` (nodes) or `source,type,target,…` (edges), or write 3 columns.",
     )
 
 

@@ -1,4 +1,4 @@
-"""From a node along typed paths to answers: a beam search that asks the store for whole steps, never for single edges."""
+"""From a node along typed paths to answers: a beam search that reads whole steps from the store, not single edges."""
 
 from __future__ import annotations
 

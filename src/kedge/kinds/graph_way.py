@@ -24,7 +24,6 @@ from kedge.retrieve.ports import CollectionSource
 from kedge.retrieve.record import Recorder
 from kedge.stores.base import CanKeywordSearch
 from kedge.stores.nodes.base import Node
-from kedge.stores.opened import Stores
 from kedge.types import Answer, Citation, Collection, Json, Query, SearchResult, StreamEvent
 
 CANDIDATES = 30
@@ -41,14 +40,13 @@ class GraphWay:
     def __init__(
         self,
         settings: Settings,
-        stores: Stores,
         collections: CollectionSource,
         retriever: Retriever,
         answerer: Answerer,
         recorder: Recorder,
     ) -> None:
         self._settings = settings
-        self._stores = stores
+        self._stores = retriever.stores
         self._collections = collections
         self._retriever = retriever
         self._answerer = answerer

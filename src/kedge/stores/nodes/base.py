@@ -60,7 +60,7 @@ class Relation(NamedTuple):
     type: str
     outgoing: bool
     """The node is their source."""
-    count: int
+    edges: int
 
 
 class Removed(NamedTuple):

@@ -62,7 +62,15 @@ UNWIND $rows AS row
 CREATE (s)-[e:RELATES]->(t)
 SET e = row.fields, e.created_at = row.created_at, e.updated_at = $now
 """
-_CUT = f"UNWIND $ids AS id {_node('n', 'id')} MATCH (n)-[e:RELATES]-() WITH DISTINCT e WITH e, e.id AS id DELETE e RETURN id"
+_CUT = f"""
+UNWIND $ids AS id
+{_node("n", "id")}
+MATCH (n)-[e:RELATES]-()
+WITH DISTINCT e
+WITH e, e.id AS id
+DELETE e
+RETURN id
+"""
 _REMOVE_NODES = f"""
 UNWIND $ids AS id
 {_node("n", "id")}

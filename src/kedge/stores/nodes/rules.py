@@ -72,4 +72,4 @@ def missing_ends(missing: Iterable[str]) -> NotFoundError:
     """The error for edges whose ends are not there."""
     some = sorted(missing)
     shown = ", ".join(repr(one) for one in some[:5])
-    return NotFoundError(f"There is no node {shown}.", hint="Create the node first.", details={"missing": some[:20]})
+    return NotFoundError(f"There is no node {shown}.", hint="Create the node first.", details={"missing": [*some[:20]]})

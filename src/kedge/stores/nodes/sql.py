@@ -45,7 +45,7 @@ class SqlNodes:
     async def edge_page(
         self, scope: Scope, *, type: str | None = None, node: str | None = None, after: str = "", limit: int = 100
     ) -> list[Edge]:
-        return await self._database.read(_edge_page, scope, type, node, after, limit)
+        return await self._database.read(_edge_page, scope, type=type, node=node, after=after, limit=limit)
 
     async def named(self, scope: Scope, keys: Sequence[str], limit: int) -> dict[str, list[str]]:
         return await self._database.read(_named, scope, keys, limit)
@@ -56,7 +56,7 @@ class SqlNodes:
     async def follow(
         self, scope: Scope, node_ids: Sequence[str], type: str, *, outgoing: bool, limit: int
     ) -> list[tuple[str, str, str]]:
-        return await self._database.read(_follow, scope, node_ids, type, outgoing, limit)
+        return await self._database.read(_follow, scope, node_ids, type, outgoing=outgoing, limit=limit)
 
     async def count(self, scope: Scope) -> Counts:
         return await self._database.read(_count, scope)
@@ -232,7 +232,7 @@ def _page(connection: Connection, scope: Scope, type: str | None, after: str, li
 
 
 def _edge_page(
-    connection: Connection, scope: Scope, type: str | None, node: str | None, after: str, limit: int
+    connection: Connection, scope: Scope, *, type: str | None, node: str | None, after: str, limit: int
 ) -> list[Edge]:
     statement = _select_edges(scope).where(user_edges.c.id > after)
     if type is not None:
@@ -272,7 +272,7 @@ def _relations(connection: Connection, scope: Scope, node_ids: Sequence[str]) ->
 
 
 def _follow(
-    connection: Connection, scope: Scope, node_ids: Sequence[str], type: str, outgoing: bool, limit: int
+    connection: Connection, scope: Scope, node_ids: Sequence[str], type: str, *, outgoing: bool, limit: int
 ) -> list[tuple[str, str, str]]:
     names = {seq: node for node, seq in _numbers(connection, scope, dict.fromkeys(node_ids)).items()}
     near, far = user_edges.c.source_seq, user_edges.c.target_seq

@@ -17,6 +17,7 @@ from kedge import registry
 from kedge.answer.answerer import Answerer
 from kedge.config import Settings
 from kedge.errors import KedgeError, NotFoundError, UsageError
+from kedge.graphs.importing import EVERY_NODE
 from kedge.home import Home
 from kedge.ingest.check import Checker, CheckReport, Problem
 from kedge.ingest.jobs import OnProgress
@@ -40,6 +41,7 @@ from kedge.types import (
     Collection,
     Document,
     DocumentStatus,
+    IngestMode,
     IngestRequest,
     Job,
     Json,
@@ -187,6 +189,11 @@ class Engine:
         for problem in report.problems if report else ():
             log.warning("check %s", problem)
         self.on_check(report)
+
+    def index_request(self, scope: Scope, *, full: bool = False) -> IngestRequest:
+        """What `ingest` and `submit` take to index every node of a graph; with `full` also those that are."""
+        mode = IngestMode.FULL if full else IngestMode.INCREMENTAL
+        return IngestRequest(scope, (EVERY_NODE,), kind=GraphKind.name, mode=mode)
 
     # ------------------------------------------------------------ way out
 

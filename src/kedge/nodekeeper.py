@@ -6,14 +6,14 @@ the two, `reconcile` finds what is missing, orphaned or stale and puts it right 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
 from kedge.config import Settings
 from kedge.errors import ConflictError, NotFoundError, UsageError
-from kedge.graphs.indexing import Indexed, fingerprint, index, node_of, node_url, unindex
+from kedge.graphs.indexing import fingerprint, index, node_of, node_url, unindex
 from kedge.graphs.values import edge_id
 from kedge.ids import new_id
 from kedge.ingest.check import Checker, Problem
@@ -28,8 +28,6 @@ from kedge.types import Collection, Document, Scope
 
 PAGE = 512
 SHOWN_IDS = 20
-OnCount = Callable[[int, int], None]
-"""Called with how many nodes are done and how many there are."""
 NODE_FIELDS = frozenset(("type", "title", "description", "aliases", "properties"))
 EDGE_FIELDS = frozenset(("source", "target", "type", "properties"))
 
@@ -151,21 +149,6 @@ class NodeKeeper:
         """Nodes and edges of the graph."""
         await self._of_kind(scope)
         return await self._stores.nodes.count(scope)
-
-    async def index_all(self, scope: Scope, *, force: bool = False, on_count: OnCount | None = None) -> Indexed:
-        """Index every node that is not, or all of them anew."""
-        async with self._locks.writing(scope):
-            target = await self._existing(scope)
-            total = (await self._stores.nodes.count(scope)).nodes
-            written = unchanged = 0
-            after = ""
-            while page := await self._stores.nodes.page(scope, after=after, limit=PAGE):
-                after = page[-1].id
-                done = await index(target, page, force=force)
-                written, unchanged = written + done.written, unchanged + done.unchanged
-                if on_count is not None:
-                    on_count(written + unchanged, total)
-            return Indexed(written, unchanged)
 
     async def reconcile(self, scope: Scope, *, repair: bool) -> Reconciled:
         """Compare the graph with its index, and with `repair` make the index like the graph."""

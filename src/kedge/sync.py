@@ -18,7 +18,9 @@ from typing import Any, Self, TypeVar
 from kedge.config import load_settings
 from kedge.engine import Engine
 from kedge.errors import UsageError
+from kedge.nodekeeper import Reconciled
 from kedge.stores.filters import from_mapping
+from kedge.stores.nodes.base import Edge, Node
 from kedge.types import (
     DEFAULT_TENANT,
     Answer,
@@ -66,6 +68,7 @@ class Kedge:
         self,
         *sources: str | Path,
         collection: str | None = None,
+        kind: str = "documents",
         mode: str = "incremental",
         topic: str | None = None,
         title: str | None = None,
@@ -80,6 +83,7 @@ class Kedge:
         request = IngestRequest(
             scope=self._scope(collection),
             sources=tuple(str(source) for source in sources),
+            kind=kind,
             mode=IngestMode(mode),
             topic=topic,
             title=title,
@@ -142,6 +146,50 @@ class Kedge:
     def delete(self, document_id: str) -> Document:
         """Delete a document: it is archived, and nothing of it is found any more."""
         return self._run(self._engine.delete_document(DEFAULT_TENANT, document_id))
+
+    # ------------------------------------------------------------ graphs
+
+    def create_node(self, node: Node, *, collection: str | None = None) -> Node:
+        """Add a node to a graph, which is made if need be; an empty id is made up."""
+        return self._run(self._engine.graph.create(self._scope(collection), node))
+
+    def update_node(self, node_id: str, *, collection: str | None = None, **changes: Any) -> Node:
+        """Change type, title, description, aliases or properties (as a whole) of a node."""
+        return self._run(self._engine.graph.update(self._scope(collection), node_id, changes))
+
+    def delete_node(self, node_id: str, *, collection: str | None = None) -> list[str]:
+        """Take a node out with its edges; returns their ids."""
+        return self._run(self._engine.graph.delete(self._scope(collection), node_id))
+
+    def node(self, node_id: str, *, collection: str | None = None) -> Node:
+        """One node."""
+        return self._run(self._engine.graph.node(self._scope(collection), node_id))
+
+    def nodes(
+        self, collection: str | None = None, *, type: str | None = None, after: str = "", limit: int = 100
+    ) -> list[Node]:
+        """Nodes by id."""
+        return self._run(self._engine.graph.nodes(self._scope(collection), type=type, after=after, limit=limit))
+
+    def create_edge(self, edge: Edge, *, collection: str | None = None) -> Edge:
+        """Add an edge between two nodes; an empty id is made of its ends and type."""
+        return self._run(self._engine.graph.create_edge(self._scope(collection), edge))
+
+    def update_edge(self, edge_id: str, *, collection: str | None = None, **changes: Any) -> Edge:
+        """Change source, target, type or properties (as a whole) of an edge."""
+        return self._run(self._engine.graph.update_edge(self._scope(collection), edge_id, changes))
+
+    def delete_edge(self, edge_id: str, *, collection: str | None = None) -> None:
+        """Take an edge out."""
+        self._run(self._engine.graph.delete_edge(self._scope(collection), edge_id))
+
+    def edges(self, collection: str | None = None, *, node: str | None = None, limit: int = 100) -> list[Edge]:
+        """Edges by id; those of one node, if named."""
+        return self._run(self._engine.graph.edges(self._scope(collection), node=node, limit=limit))
+
+    def reconcile(self, collection: str | None = None, *, repair: bool = False) -> Reconciled:
+        """Compare a graph with its index, and with `repair` make the index like the graph."""
+        return self._run(self._engine.graph.reconcile(self._scope(collection), repair=repair))
 
     # ------------------------------------------------------------ life
 

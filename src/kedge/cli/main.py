@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from kedge import __version__
-from kedge.cli import check, collection, demo, doctor, document, ingest, job, query, serve, worker
+from kedge.cli import check, collection, demo, doctor, document, graph, ingest, job, query, serve, worker
 from kedge.cli import eval as evaluation
 from kedge.cli.common import ConfigOption, Globals, HomeOption, JsonOption, Session, show_error
 from kedge.errors import UsageError
@@ -26,6 +26,7 @@ for module in (demo, ingest, query, serve, worker, check, doctor, evaluation):
     module.register(app)
 app.add_typer(collection.app, name="collection", help="List, show, re-index and delete collections.")
 app.add_typer(document.app, name="document", help="List, show and delete documents.")
+app.add_typer(graph.app, name="graph", help="Nodes and edges of your own graphs.")
 app.add_typer(job.app, name="job", help="List and show ingestion jobs.")
 
 

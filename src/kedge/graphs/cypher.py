@@ -24,6 +24,8 @@ from kedge.ingest.source import unreadable
 from kedge.stores.nodes.base import Edge, Node
 from kedge.types import Json
 
+NAME_COLUMNS = 4
+"""Columns, the key among them, that a node's title is looked for in."""
 _LOAD = re.compile(r"LOAD\s+CSV\s+WITH\s+HEADERS\s+FROM\s+['\"]([^'\"]+)['\"]\s+AS\s+(\w+)", re.IGNORECASE)
 _NODE = r"\(\s*(?P<{0}>\w*)\s*(?::\s*`?(?P<{0}_label>[^`:){{\s]+)`?)?[^){{]*(?P<{0}_map>\{{[^}}]*\}})?\s*\)"
 _ONE = re.compile(_NODE.format("n"))
@@ -224,9 +226,9 @@ def _literal(text: str, made: _Loaded) -> None:
 
 def _add_node(made: _Loaded, label: str, key: str, properties: Mapping[str, Json]) -> str:
     identifier = f"{label}/{key}"
-    title = next(
-        (str(v) for k, v in properties.items() if k.lower().endswith(("name", "title")) and isinstance(v, str)), key
-    )
+    # The name stands near the key; far from it stand names of other things, such as whom an order is shipped to.
+    first = list(properties.items())[:NAME_COLUMNS]
+    title = next((str(v) for k, v in first if k.lower().endswith(("name", "title")) and isinstance(v, str)), key)
     rest = {name: value for name, value in properties.items() if name != "description"}
     node = Node(identifier, label, title, _shown(properties.get("description")), properties=rest)
     if identifier not in made.nodes:

@@ -23,6 +23,8 @@ NODES_AT_ONCE = 512
 EDGES_AT_ONCE = 2000
 SCRIPTS = (".cypher", ".cql", ".cyp")
 FILES = (".csv", ".tsv", ".tab", ".txt", ".json", ".jsonl", ".ndjson", *SCRIPTS)
+EVERY_NODE = "graph:"
+"""As the only source of a request: index the nodes that the collection holds."""
 OFF = "ENABLE_RAG_SEARCH is off: the nodes are kept, and not indexed. Index them later with `kedge graph index`."
 
 
@@ -52,6 +54,9 @@ class GraphImport:
         """Nodes of all files first, then edges: those may name nodes of any file."""
         await self._tracker.start()
         try:
+            if self._request.sources == (EVERY_NODE,):
+                await self._index_every()
+                return
             files = await asyncio.to_thread(_files, self._request)
             self._tracker.expect(2 * sum(_size(file.path) for file in files))
             opened = [(file, one) for file in files if (one := await self._open(file)) is not None]
@@ -67,6 +72,16 @@ class GraphImport:
         except KedgeError as error:
             await self._tracker.fail(error)
             raise
+
+    async def _index_every(self) -> None:
+        """The nodes that are there, whether a hook was off or an index was lost."""
+        self._tracker.expect((await self._nodes.count(self._scope)).nodes)
+        await self._tracker.move(JobStatus.EMBEDDING)
+        after = ""
+        while page := await self._nodes.page(self._scope, after=after, limit=NODES_AT_ONCE):
+            after = page[-1].id
+            done = await index(self._target, page, force=self._request.mode is not IngestMode.INCREMENTAL)
+            await self._tracker.add(source_bytes=len(page), processed_passages=len(page), passages_created=done.written)
 
     async def finish(self, document_id: str | None = None) -> Job:
         """Clear away what former versions of nodes left."""

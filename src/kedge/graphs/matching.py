@@ -33,6 +33,8 @@ STEP = 0.2
 """Price of every step: of two ways that say the same, the shorter."""
 BACKWARDS = 0.2
 """Price of a step against an edge's direction."""
+VALUE = 0.3
+"""Price of ending at a node's property rather than at a node."""
 UNUSED = 0.4
 """Share of a word's best likeness to any relation that is lost when no step uses it."""
 DISORDER = 0.3
@@ -168,7 +170,7 @@ class Matcher:
     def score(self, path: Path) -> float:
         """Higher is better; 0 is what saying nothing is worth."""
         columns = [self._steps[step] for step in path]
-        fixed = sum(STEP + (0.0 if step.outgoing else BACKWARDS) for step in path)
+        fixed = sum(map(_price, path))
         return max(table.best(columns) - table.reading.price for table in self._tables) - fixed
 
     @property
@@ -179,11 +181,15 @@ class Matcher:
     def fit(self, path: Path) -> float:
         """The score as a share of the best that any path of that many steps could get with these words, in [0, 1]."""
         columns = [self._steps[step] for step in path]
-        fixed = sum(STEP + (0.0 if step.outgoing else BACKWARDS) for step in path)
+        fixed = sum(map(_price, path))
         found = max(
             ((table.best(columns) - table.reading.price) / max(0.5, table.ideal(len(path))) for table in self._tables),
         )
         return float(np.clip(found - 0.1 * (fixed - STEP * len(path)), 0.0, 1.0))
+
+
+def _price(step: Step) -> float:
+    return STEP + (0.0 if step.outgoing else BACKWARDS) + (VALUE if step.is_property else 0.0)
 
 
 @lru_cache(maxsize=65536)

@@ -150,8 +150,9 @@ class _Walker:
         for one in few:
             names: dict[str, dict[str, Json]] = defaultdict(dict)
             for node in one.reached:
-                for name, value in self._nodes[node].properties.items() if node in self._nodes else ():
-                    if isinstance(value, str | int | float | bool):
+                held = self._nodes.get(node)
+                for name, value in held.properties.items() if held else ():
+                    if isinstance(value, str | int | float | bool) and value != held.title and not _names_id(name):
                         names[name][node] = value
             for name, values in names.items():
                 path = (*one.path, Step(name, True, is_property=True))
@@ -164,6 +165,11 @@ class _Walker:
         new = [node for node in dict.fromkeys(nodes) if node not in self._nodes]
         if new:
             self._nodes.update(await self._store.nodes(self._scope, new))
+
+
+def _names_id(name: str) -> bool:
+    """Whether a property is a key, which says nothing to a person: `categoryID`."""
+    return name.lower() in ("id", "uuid", "key") or name.endswith(("ID", "Id", "_id"))
 
 
 def _parts(found: Found) -> list[Found]:

@@ -60,7 +60,7 @@ async def ask_stream(
 ) -> StreamingResponse:
     """Answer as server-sent events. Closing the connection stops the work."""
     events = engine.stream(to_query(body, settings, tenant))
-    return await sse.respond(_counted(events, metrics), request)
+    return await sse.respond(counted(events, metrics), request)
 
 
 def to_query(body: QueryRequest, settings: Settings, tenant: str) -> Query:
@@ -76,7 +76,7 @@ def to_query(body: QueryRequest, settings: Settings, tenant: str) -> Query:
     )
 
 
-async def _counted(events: AsyncIterator[StreamEvent], metrics: Metrics) -> AsyncIterator[StreamEvent]:
+async def counted(events: AsyncIterator[StreamEvent], metrics: Metrics) -> AsyncIterator[StreamEvent]:
     started = time.perf_counter()
     async with sse.closing(events):
         async for event in events:

@@ -13,8 +13,10 @@ from kedge.graphs.walking import Found, opaque, walk
 from kedge.stores.nodes.base import Node, NodeStore
 from kedge.types import Json, Scope
 
-CLOSE = 0.5
+CLOSE = 0.7
 """Paths whose score is within this of the best are other readings of the question."""
+CLEAR = 0.95
+"""Fit of a reading beside which others must be closer still."""
 OTHER_READINGS = 2
 LOOKED_AT = 30
 """Paths from each entity that are combined with those of another."""
@@ -22,8 +24,10 @@ ENTITY = 0.5
 """What it is worth that a second entity of the question is used."""
 MISSPELT = 1.5
 """Price of a name that is only nearly one, times what it lacks."""
-MIDDLE, STEEPNESS = 0.45, 9.0
-"""Fit that is as likely right as wrong, and how fast that changes; see benchmarks/kgqa.py --calibrate."""
+WORTHLESS = -0.3
+"""Score of a path that says nothing of the question."""
+MIDDLE, STEEPNESS = 0.3, 10.0
+"""Fit that is as likely right as wrong, and how fast that changes; measured by `benchmarks/kgqa.py`."""
 
 Candidates = Callable[[], Awaitable[Mapping[str, Node]]]
 """Nodes that full-text search finds for the question: asked only when it names none exactly."""
@@ -69,8 +73,11 @@ class Understood:
     @property
     def close(self) -> list[Reading]:
         """The best reading and others that are nearly as good."""
-        top = self.readings[0].score if self.readings else 0.0
-        return [one for one in self.readings[: 1 + OTHER_READINGS] if one.score > top - CLOSE]
+        if not self.readings:
+            return []
+        best = self.readings[0]
+        within = CLOSE if best.fit < CLEAR else CLOSE / 2
+        return [one for one in self.readings[: 1 + OTHER_READINGS] if one.score > best.score - within]
 
     def ranked(self) -> list[tuple[str, Reading]]:
         """Answers in the order in which they are cited: the best of each close reading, then the others."""
@@ -97,7 +104,7 @@ async def understand(
             singles.append(_single(found, matcher))
     pairs = await _pairs(text, store, scope, meanings, mentions)
     ranked = sorted((*singles, *pairs), key=lambda one: (-one.score, one.found[0].path))
-    useful = tuple(one for one in ranked if one.answers and one.score > 0)
+    useful = tuple(one for one in ranked if one.answers and one.score > WORTHLESS)
     counts = around(text, [(mentions[0].start, mentions[0].end)]).counts
     return Understood(_distinct(useful), tuple(mentions), counts)
 

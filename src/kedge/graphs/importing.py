@@ -171,7 +171,10 @@ def _some(rows: Iterator[Node | Edge | SourceFault], size: int) -> list[Node | E
 
 def _unfit(row: Node | Edge, name: str) -> SourceFault | None:
     try:
-        check([row] if isinstance(row, Node) else [], [row] if isinstance(row, Edge) else [])
+        if isinstance(row, Node):
+            check([row], [])
+        else:
+            check([Node(row.source), Node(row.target)], [row])
     except UsageError as error:
         return UnreadableError(f"{name}: {error.message}", hint=error.hint)
     return None

@@ -183,7 +183,7 @@ class Matcher:
         columns = [self._steps[step] for step in path]
         fixed = sum(map(_price, path))
         found = max(
-            ((table.best(columns) - table.reading.price) / max(0.5, table.ideal(len(path))) for table in self._tables),
+            ((table.best(columns) - table.reading.price) / max(0.3, table.ideal(len(path))) for table in self._tables),
         )
         return float(np.clip(found - 0.1 * (fixed - STEP * len(path)), 0.0, 1.0))
 
@@ -289,7 +289,7 @@ class _Table:
     def ideal(self, length: int) -> float:
         """What the words would be worth if every one were used at its best likeness."""
         singles = self._loss / UNUSED if self._count else np.zeros(0)
-        return float(max(singles.sum(), ALONE if self.reading.asked.kinds else 0.0, 0.5 * length))
+        return float(max(singles.sum(), ALONE if self.reading.asked.kinds else 0.0, 0.3 * length))
 
 
 def _likeness(reading: Reading, steps: Sequence[Step], meanings: Meanings) -> dict[str, Floats]:

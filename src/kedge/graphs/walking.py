@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kedge.graphs.matching import BACKWARDS, STEP, Matcher, Path, Step
@@ -151,9 +151,8 @@ class _Walker:
             names: dict[str, dict[str, Json]] = defaultdict(dict)
             for node in one.reached:
                 held = self._nodes.get(node)
-                for name, value in held.properties.items() if held else ():
-                    if isinstance(value, str | int | float | bool) and value != held.title and not _names_id(name):
-                        names[name][node] = value
+                for name, value in _values(held) if held else ():
+                    names[name][node] = value
             for name, values in names.items():
                 path = (*one.path, Step(name, True, is_property=True))
                 reached = {node: one.reached[node] for node in values}
@@ -165,6 +164,13 @@ class _Walker:
         new = [node for node in dict.fromkeys(nodes) if node not in self._nodes]
         if new:
             self._nodes.update(await self._store.nodes(self._scope, new))
+
+
+def _values(node: Node) -> Iterator[tuple[str, Json]]:
+    """Properties that a question may ask for: plain values that are neither the title nor a key."""
+    for name, value in node.properties.items():
+        if isinstance(value, str | int | float | bool) and value != node.title and not _names_id(name):
+            yield name, value
 
 
 def _names_id(name: str) -> bool:

@@ -16,6 +16,7 @@ from kedge.graphs.answering import REFUSAL, Written, needed, write
 from kedge.graphs.finding import Understood, understand
 from kedge.graphs.indexing import node_of
 from kedge.graphs.matching import Meanings
+from kedge.graphs.naming import readable
 from kedge.graphs.neighbours import Neighbours
 from kedge.ids import new_id
 from kedge.retrieve.judge import confidence
@@ -137,7 +138,9 @@ class GraphWay:
     async def _from_texts(self, query: Query, probability: float) -> Answer:
         """No path says it. The text of nodes may: those nearer to the question than the collection's threshold."""
         found = await self._answerer.ask(query)
-        near = [hit for hit in found.hits if (hit.vector_score or 0.0) > self._settings.node_threshold]
+        near = {hit.passage.id for hit in found.hits if (hit.vector_score or 0.0) > self._settings.node_threshold}
+        # A node that has nothing but a name says nothing, however like the question its name is.
+        near &= {one.passage_id for one in found.citations if one.snippet != readable(one.title)}
         metadata: dict[str, Json] = {**found.metadata, "kind": "graph", "paths": [], "nodes": []}
         if found.refused or not near:
             sure = min(found.evidence_probability, self._settings.threshold - 0.01) if not near else 0.0

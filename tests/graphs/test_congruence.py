@@ -99,11 +99,11 @@ class GraphAndIndex(RuleBasedStateMachine):
             del self._nodes[node]
 
     @precondition(lambda self: self._nodes)
-    @rule(source=IDS, target=IDS)
-    def link(self, source: str, target: str) -> None:
-        if source in self._nodes and target in self._nodes:
+    @rule(source=IDS, end=IDS)
+    def link(self, source: str, end: str) -> None:
+        if source in self._nodes and end in self._nodes:
             with suppress(ConflictError):
-                self._run(self._engine.graph.create_edge(SCOPE, Edge("", source, target, "near")))
+                self._run(self._engine.graph.create_edge(SCOPE, Edge("", source, end, "near")))
 
     @precondition(lambda self: self._nodes)
     @rule(node=IDS, text=TEXTS, steps=st.integers(0, 8), what=st.sampled_from(("create", "update", "delete")))

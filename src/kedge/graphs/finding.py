@@ -26,7 +26,7 @@ MISSPELT = 1.5
 """Price of a name that is only nearly one, times what it lacks."""
 WORTHLESS = -0.3
 """Score of a path that says nothing of the question."""
-MIDDLE, STEEPNESS = 0.3, 10.0
+MIDDLE, STEEPNESS = 0.27, 10.0
 """Fit that is as likely right as wrong, and how fast that changes; measured by `benchmarks/kgqa.py`."""
 
 Candidates = Callable[[], Awaitable[Mapping[str, Node]]]
@@ -76,8 +76,8 @@ class Understood:
         if not self.readings:
             return []
         best = self.readings[0]
-        within = CLOSE if best.fit < CLEAR else CLOSE / 2
-        return [one for one in self.readings[: 1 + OTHER_READINGS] if one.score > best.score - within]
+        within = 0.0 if self.counts else CLOSE if best.fit < CLEAR else CLOSE / 2
+        return [one for one in self.readings[: 1 + OTHER_READINGS] if one is best or one.score > best.score - within]
 
     def ranked(self) -> list[tuple[str, Reading]]:
         """Answers in the order in which they are cited: the best of each close reading, then the others."""

@@ -27,6 +27,8 @@ PHRASE_WORDS = 3
 """Most words of a phrase that names one relation."""
 FAR, NEAR = 0.2, 0.7
 """Cosines that mean nothing and everything: between them meaning counts in proportion."""
+LIKE = 0.9
+"""The most that meaning alone is worth: the very word is worth more."""
 UNSAID = 0.4
 """Price of a step whose relation nobody said; in part, where a part was said."""
 STEP = 0.2
@@ -43,7 +45,7 @@ FURTHER_WORD = 0.5
 """What every further word of a phrase adds, unless function words stand between."""
 ALONE = 0.7
 """Worth of a question word that stands for a relation by itself: `where` for a place."""
-BY_TYPE = 0.8
+BY_TYPE = 0.9
 """Worth of naming the type of the node a step leads to, instead of its relation."""
 
 _WORD = re.compile(r"\w+")
@@ -244,7 +246,7 @@ class _Table:
                         if not phrase.final:
                             best = np.maximum(best, worth)
                 if alone is not None:
-                    last = np.maximum(last, alone - UNSAID * (1 - alone) - idle)
+                    last = np.maximum(last + np.maximum(0.0, 2 * alone - ALONE), alone - UNSAID * (1 - alone) - idle)
                 inner[first, end], final[first, end] = best, last
         return inner, final
 
@@ -303,13 +305,13 @@ def _likeness(reading: Reading, steps: Sequence[Step], meanings: Meanings) -> di
         near[:, typed] = np.maximum(near[:, typed], BY_TYPE * _near(types))
     for row, text in enumerate(texts):
         mine = stems(text)
-        for column, name in enumerate(names):
-            theirs = stems(name)
-            if mine & theirs:
-                near[row, column] = max(near[row, column], len(mine & theirs) / len(mine | theirs))
+        for column, (step, name) in enumerate(zip(steps, names, strict=True)):
+            for theirs, worth in ((stems(name), 1.0), (stems(step.leads_to), BY_TYPE)):
+                if mine & theirs:
+                    near[row, column] = max(near[row, column], worth * len(mine & theirs) / len(mine | theirs))
     return {text: near[row] for row, text in enumerate(texts)}
 
 
 def _near(cosines: Floats) -> Floats:
-    found: Floats = np.clip((cosines - FAR) / (NEAR - FAR), 0.0, 1.0)
+    found: Floats = LIKE * np.clip((cosines - FAR) / (NEAR - FAR), 0.0, 1.0)
     return found

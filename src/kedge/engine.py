@@ -28,6 +28,7 @@ from kedge.keeper import CollectionKeeper
 from kedge.kinds.graph_way import GraphWay
 from kedge.kinds.graphs import GraphKind
 from kedge.kinds.way import PassagesWay, WayOut
+from kedge.models.watched import OnEmbed
 from kedge.nodekeeper import NodeKeeper
 from kedge.queues.base import Duties, finishing
 from kedge.queues.opened import Work, open_work
@@ -120,6 +121,10 @@ class Engine:
         await self.stores.graph.close()
         await self.stores.nodes.close()
         await self.stores.catalog.close()
+
+    def watch_embedding(self, on_embed: OnEmbed) -> None:
+        """Have every call of an embedding model told, with its seconds and whether it worked."""
+        self._keeper.on_embed = on_embed
 
     # ------------------------------------------------------------ way in
 

@@ -17,7 +17,7 @@ from kedge.server.deps import own_origin
 from kedge.server.edge import Edge
 from kedge.server.models import ErrorBody
 from kedge.server.routes import collections, documents, feedback, graph, health, ingest, query, rag
-from kedge.telemetry import CHECK_PROBLEMS, CHECKS, Metrics
+from kedge.telemetry import CHECK_PROBLEMS, CHECKS, EMBED_ERRORS, EMBED_SECONDS, Metrics
 
 DESCRIPTION = """
 Answers questions over your own documents; each sentence of an answer points to its source, and a question that the
@@ -67,17 +67,25 @@ def _lifespan(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         if given is not None:
+            given.watch_embedding(partial(_count_embedding, metrics))
             given.on_check = partial(_count_check, metrics)
             app.state.engine = given
             yield
             return
         async with Engine.open(settings) as engine:
+            engine.watch_embedding(partial(_count_embedding, metrics))
             engine.on_check = partial(_count_check, metrics)
             app.state.engine = engine
             engine.start_worker()
             yield
 
     return lifespan
+
+
+def _count_embedding(metrics: Metrics, seconds: float, worked: bool) -> None:
+    metrics.observe(EMBED_SECONDS, seconds)
+    if not worked:
+        metrics.add(EMBED_ERRORS)
 
 
 def _count_check(metrics: Metrics, report: CheckReport | None) -> None:

@@ -4,7 +4,7 @@
 
 The graph is made up: people, companies and cities with names of two random words and three edges each; with
 `--described` every node has a sentence too. Taken in from two CSV files by the public import. `search` embeds the
-question and asks vectors and keywords; `vector_ms` is the vector channel alone; `ask` walks two steps from a named node.
+question and asks vectors and keywords; `vector_ms` is the vector channel alone; `ask` walks two steps from a node.
 
 Control: `bare_embedding_nodes_per_second` is the embedder alone on the same texts. With the real model the index rate
 cannot be higher; with `hash` it shows what all else costs. CPU seconds stand beside wall seconds, because on a busy
@@ -30,12 +30,10 @@ from kedge.evals.metrics import percentile
 from kedge.graphs.indexing import node_text
 from kedge.registry import open_embedder
 from kedge.stores.nodes.base import Node
-from kedge.types import DEFAULT_TENANT, IngestRequest, Query, Scope
+from kedge.types import DEFAULT_TENANT, IngestRequest, Query, Scope, embed_text
 
 SCOPE = Scope(DEFAULT_TENANT, "bench")
-SYLLABLES = (
-    "ba be bi bo bu da de di do du ka ke ki ko ku la le li lo lu ma me mi mo mu na ne ni no ra re ri ro ru".split()
-)
+SYLLABLES = "ba be bi bo bu da de di do du ka ke ki ko ku la le li lo lu ma me mi mo mu na ne ni no ra re ri".split()
 RELATIONS = {"works_for": ("p", "c"), "located_in": ("c", "t"), "born_in": ("p", "t"), "friend_of": ("p", "p")}
 
 
@@ -131,7 +129,7 @@ async def timed(work: Callable[[str], Awaitable[None]], names: list[str]) -> dic
 async def bare(name: str, nodes: list[Node]) -> int:
     embedder = open_embedder(name, load_settings(environ={}))
     started = time.perf_counter()
-    await embedder.embed([f"{node.title}\n{node_text(node)}" for node in nodes])
+    await embedder.embed([embed_text(node.title, (), node_text(node)) for node in nodes])
     return round(len(nodes) / (time.perf_counter() - started))
 
 

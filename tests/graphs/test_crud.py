@@ -106,7 +106,7 @@ def test_the_switch_stops_the_hooks_and_keeps_the_data(tmp_path: Path, family: P
         assert kedge.node("ada") is not None
         assert kedge.collections()[0].passages == 0
     with Kedge(home, embedder="hash:64", collection="g") as kedge:
-        assert len(kedge.reconcile().missing) == 13
+        assert len(kedge.reconcile().missing) == 14
         assert kedge.reconcile(repair=True).repaired
         assert found(kedge, "lord byron")[0] == "lord_byron"
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 _TOKEN = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+_DOER = re.compile(r"(?:er|or|ers|ors)$")
 _OWNED = re.compile(r"\s?['’]s?\s")
 _POSSESSIVE = re.compile(r"^\s*['’]s?\b|^['’]s?\s")
 
@@ -27,7 +28,6 @@ KINDS = {
     "whom": ("person", "name", "who"),
     "why": ("reason", "cause", "why"),
     "how old": ("age", "aged", "how old"),
-    "how many": ("number", "count", "how many"),
     "how much": ("amount", "price", "how much"),
 }
 """Names of relations that a question word alone can stand for."""
@@ -59,6 +59,16 @@ COMPOUNDS = {
 """Words of English that name two steps at once, the later one first."""
 
 
+IDIOMS = {
+    "other half": "spouse",
+    "better half": "spouse",
+    "significant other": "partner",
+    "place of work": "employer",
+    "mother tongue": "native language",
+}
+"""Phrases of English whose words say something else than the phrase."""
+
+
 @dataclass(frozen=True, slots=True)
 class Word:
     """A word of the question that may name a relation."""
@@ -78,6 +88,8 @@ class Asked:
     """From the entity outwards: what stands nearest to it names the first step."""
     asking: str
     """The question word, with `old`, `many` or `much` behind `how`; empty when there is none."""
+    head: str = ""
+    """The words right behind `which` or `what`: what kind of thing is asked for."""
 
     @property
     def counts(self) -> bool:
@@ -94,7 +106,8 @@ class Asked:
         low, high = sorted((self.words[first], self.words[last]), key=lambda word: word.start)
         if first != last and (low.start < 0 or self._split(first, last)):
             return None
-        return low.text if first == last else self.text[low.start : high.end].lower()
+        said = low.text if first == last else self.text[low.start : high.end].lower()
+        return IDIOMS.get(said, said)
 
     def _split(self, first: int, last: int) -> bool:
         """Whether the entity or other words stand between them."""
@@ -112,12 +125,23 @@ def around(text: str, spans: Sequence[tuple[int, int]], entity: int = 0) -> Aske
     start, end = spans[entity]
     before = _tokens(text, 0, start, spans)
     after = _tokens(text, end, len(text), spans)
+    before, after = _without_doers(before, after)
     head = _head(before)
     left = [word for word in _content(before)[::-1] if word not in head]
     right = _content(after)
     owned = bool(_POSSESSIVE.match(text[end:]))
     ordered = right + left if owned else left + right
-    return Asked(text, (*ordered, *reversed(head)), _asking([word.text for word in before + after]))
+    asking = _asking([word.text for word in before + after])
+    return Asked(text, (*ordered, *reversed(head)), asking, " ".join(word.text for word in head))
+
+
+def _without_doers(*sides: list[Word]) -> list[list[Word]]:
+    """Without `players` where the question also says `play`: the verb names the relation, the noun whom it is about."""
+    said = {word.text for side in sides for word in side}
+    verbs = {word.removesuffix("s").removesuffix("e") for word in said if not _DOER.search(word)}
+    return [
+        [word for word in side if not (_DOER.search(word.text) and _DOER.sub("", word.text) in verbs)] for side in sides
+    ]
 
 
 def _head(before: list[Word]) -> list[Word]:

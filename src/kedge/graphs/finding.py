@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from kedge.graphs.asked import around
 from kedge.graphs.linking import Linker, Mention
 from kedge.graphs.matching import Matcher, Meanings
-from kedge.graphs.walking import Found, opaque, walk
+from kedge.graphs.walking import MAX_STEPS, Found, opaque, walk
 from kedge.stores.nodes.base import Node, NodeStore
 from kedge.types import Json, Scope
 
@@ -20,6 +20,8 @@ CLEAR = 0.95
 OTHER_READINGS = 2
 LOOKED_AT = 30
 """Paths from each entity that are combined with those of another."""
+MEETING = 2
+"""Most steps from an entity to an answer that another entity leads to as well."""
 ENTITY = 0.5
 """What it is worth that a second entity of the question is used."""
 MISSPELT = 1.5
@@ -76,7 +78,7 @@ class Understood:
         if not self.readings:
             return []
         best = self.readings[0]
-        within = 0.0 if self.counts else CLOSE if best.fit < CLEAR else CLOSE / 2
+        within = 0.0 if self.counts else CLOSE if best.fit < CLEAR else CLOSE / 4
         return [one for one in self.readings[: 1 + OTHER_READINGS] if one is best or one.score > best.score - within]
 
     def ranked(self) -> list[tuple[str, Reading]]:
@@ -109,10 +111,12 @@ async def understand(
     return Understood(_distinct(useful), tuple(mentions), counts)
 
 
-async def _paths(store: NodeStore, scope: Scope, mention: Mention, matcher: Matcher) -> list[Found]:
+async def _paths(
+    store: NodeStore, scope: Scope, mention: Mention, matcher: Matcher, steps: int = MAX_STEPS
+) -> list[Found]:
     found: list[Found] = []
     for node in mention.nodes:
-        found += await walk(store, scope, node, matcher)
+        found += await walk(store, scope, node, matcher, steps=steps)
     priced = [replace(one, score=one.score - MISSPELT * (1 - mention.likeness)) for one in found]
     return sorted(priced, key=lambda one: (-one.score, one.path))[:LOOKED_AT]
 
@@ -132,7 +136,7 @@ async def _pairs(
     sides: list[list[tuple[Found, float, float]]] = []
     for place, mention in enumerate(mentions):
         matcher = Matcher(around(text, spans, place), meanings)
-        found = [one for one in await _paths(store, scope, mention, matcher) if not one.values]
+        found = [one for one in await _paths(store, scope, mention, matcher, MEETING) if not one.values]
         sides.append([(one, matcher.fit(one.path), matcher.unused) for one in found])
     made = []
     for left in range(len(sides)):
@@ -149,7 +153,7 @@ def _met(one: tuple[Found, float, float], other: tuple[Found, float, float]) -> 
         return None
     # Each side pays for the words that the other uses: what all words cost is given back once.
     score = left.score + right.score + one[2] + ENTITY
-    return Reading((left, right), tuple(answers), score, min(1.0, one[1] + other[1]))
+    return Reading((left, right), tuple(answers), score, min(1.0, 0.6 * (one[1] + other[1])))
 
 
 def _distinct(readings: Sequence[Reading]) -> tuple[Reading, ...]:

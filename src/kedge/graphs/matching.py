@@ -48,6 +48,9 @@ ALONE = 0.7
 BY_TYPE = 0.9
 """Worth of naming the type of the node a step leads to, instead of its relation."""
 
+WRONG_TYPE = 0.5
+"""Price of ending at nodes of another type than the one that was asked for."""
+
 _WORD = re.compile(r"\w+")
 _stemmer = Stemmer.Stemmer("english")
 
@@ -172,8 +175,15 @@ class Matcher:
     def score(self, path: Path) -> float:
         """Higher is better; 0 is what saying nothing is worth."""
         columns = [self._steps[step] for step in path]
-        fixed = sum(map(_price, path))
+        fixed = sum(map(_price, path)) + self._wrong_type(path)
         return max(table.best(columns) - table.reading.price for table in self._tables) - fixed
+
+    def _wrong_type(self, path: Path) -> float:
+        """Price of ending at a city where a country was asked for, in a graph that has countries."""
+        head, end = stems(self.asked.head), stems(path[-1].leads_to)
+        if not head or not end or head & end:
+            return 0.0
+        return WRONG_TYPE if any(head & stems(step.leads_to) for step in self._steps) else 0.0
 
     @property
     def unused(self) -> float:
@@ -222,10 +232,12 @@ class _Table:
         count, words = self._count, self.reading.asked.words
         word_stems = [next(iter(stems(word.text)), word.text) for word in words]
         said = [stems(_said(step)) for step in steps]
-        hit = np.array([[stem in names for names in said] for stem in word_stems], dtype=bool).reshape(count, -1)
+        hit = np.array([[stem in names for names in said] for stem in word_stems], dtype=bool).reshape(
+            count, len(steps)
+        )
         typed = np.array([[stem in stems(step.leads_to) for step in steps] for stem in word_stems], dtype=bool)
         # A word that names the type of the node a step leads to is used by that step.
-        unused = self._loss[:, None] * ~typed.reshape(count, -1) if count else np.zeros((0, len(steps)))
+        unused = self._loss[:, None] * ~typed.reshape(count, len(steps))
         total = np.concatenate([np.zeros((1, len(steps))), np.cumsum(unused, axis=0)])
         sizes = np.array([max(1, len(names)) for names in said])
         alone = self._alone(likeness)

@@ -107,9 +107,8 @@ class _Walker:
         return await self._followed(beam, fronts, [(place, step) for _, place, step in wanted[: 2 * BEAM]])
 
     def _front(self, found: Found) -> list[str]:
-        """Where a path goes on from: not from the start again, the most reached first."""
-        nodes = [node for node in found.answers() if node != self._start or not found.path]
-        return nodes[:WIDE]
+        """Where a path goes on from: the most reached first, the start itself last."""
+        return found.answers()[:WIDE]
 
     async def _followed(
         self, beam: Sequence[Found], fronts: Sequence[Sequence[str]], wanted: Sequence[tuple[int, Step]]

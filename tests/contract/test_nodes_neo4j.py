@@ -41,4 +41,4 @@ class Neo4jLikeMemory(NodesCongruence):
 @pytest.mark.req("G-01")
 @pytest.mark.store("nodes", "neo4j")
 class TestNeo4jLikeMemory(Neo4jLikeMemory.TestCase):
-    settings = settings(max_examples=8, stateful_step_count=8, deadline=None)
+    settings = settings(max_examples=4, stateful_step_count=8, deadline=None)

@@ -83,7 +83,8 @@ def report(session: Session, job: Job) -> None:
 
 
 def _summary(job: Job) -> str:
-    parts = [f"{job.files_processed} documents taken in ({job.passages_created} passages)"]
+    sources, parts_of = ("files", "nodes") if job.kind == "graph" else ("documents", "passages")
+    parts = [f"{job.files_processed} {sources} taken in ({job.passages_created} {parts_of})"]
     if job.files_skipped:
         parts.append(f"{job.files_skipped} unchanged")
     if job.files_deleted:

@@ -22,6 +22,8 @@ LOOKED_AT = 30
 """Paths from each entity that are combined with those of another."""
 MEETING = 2
 """Most steps from an entity to an answer that another entity leads to as well."""
+FURTHER = 0.4
+"""Price of every step beyond the first on the way to a meeting."""
 ENTITY = 0.5
 """What it is worth that a second entity of the question is used."""
 MISSPELT = 1.5
@@ -100,7 +102,8 @@ async def understand(
     if not mentions:
         return Understood((), (), False)
     singles: list[Reading] = []
-    for mention in mentions:
+    names = [mention for mention in mentions if not _plain(text, mention)]
+    for mention in names or mentions:
         matcher = Matcher(around(text, [(mention.start, mention.end)]), meanings)
         for found in await _paths(store, scope, mention, matcher):
             singles.append(_single(found, matcher))
@@ -141,18 +144,26 @@ async def _pairs(
     made = []
     for left in range(len(sides)):
         for right in range(left + 1, len(sides)):
-            made += [_met(one, other) for one in sides[left] for other in sides[right]]
+            bonus = 0.0 if _plain(text, mentions[left]) or _plain(text, mentions[right]) else ENTITY
+            made += [_met(one, other, bonus) for one in sides[left] for other in sides[right]]
     return [one for one in made if one is not None]
 
 
-def _met(one: tuple[Found, float, float], other: tuple[Found, float, float]) -> Reading | None:
+def _plain(text: str, mention: Mention) -> bool:
+    """One word in small letters: it may be a node's name, or just a word of the question."""
+    said = text[mention.start : mention.end]
+    return said.isalpha() and said.islower()
+
+
+def _met(one: tuple[Found, float, float], other: tuple[Found, float, float], bonus: float) -> Reading | None:
     left, right = one[0], other[0]
     common = left.reached.keys() & right.reached.keys() - {left.start, right.start}
     answers = [node for node in left.answers() if node in common and not opaque(node)]
     if not answers:
         return None
     # Each side pays for the words that the other uses: what all words cost is given back once.
-    score = left.score + right.score + one[2] + ENTITY
+    score = left.score + right.score + one[2] + bonus
+    score -= FURTHER * (len(left.path) + len(right.path) - 2)  # a word that both sides use is counted twice
     return Reading((left, right), tuple(answers), score, min(1.0, 0.6 * (one[1] + other[1])))
 
 

@@ -19,8 +19,8 @@ from kedge.stores.nodes.base import Edge, Node
 from kedge.stores.nodes.rules import check
 from kedge.types import IngestMode, IngestRequest, Job, JobStatus
 
-NODES_AT_ONCE = 512
-EDGES_AT_ONCE = 2000
+NODES_AT_ONCE = 1024
+EDGES_AT_ONCE = 5000
 SCRIPTS = (".cypher", ".cql", ".cyp")
 FILES = (".csv", ".tsv", ".tab", ".txt", ".json", ".jsonl", ".ndjson", *SCRIPTS)
 EVERY_NODE = "graph:"

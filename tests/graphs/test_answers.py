@@ -123,6 +123,12 @@ def test_a_value_is_cited_by_the_line_that_holds_it(kedge: Kedge) -> None:
     assert answer.citations[0].snippet == "price: 19"
 
 
+def test_how_many_may_be_a_value(kedge: Kedge) -> None:
+    (node,) = [one for one in kedge.nodes("shop") if one.id == "p1"]
+    kedge.update_node("p1", properties={**node.properties, "unitsInStock": 35}, collection="shop")
+    assert kedge.ask("How many units of Chai are in stock?", collection="shop").short_answer == "35"
+
+
 def test_how_many_are_counted(kedge: Kedge) -> None:
     answer = kedge.ask("How many products does Exotic Liquids supply?", collection="shop")
     assert answer.short_answer == "3"

@@ -53,14 +53,15 @@ def write(scope: Scope, understood: Understood, nodes: Mapping[str, Node], proba
     main = [node for node, reading in shown if reading is best]
     others = [(node, reading) for node, reading in shown if reading is not best]
     total = len(best.answers)
-    sentences = [text.listed(main, best, total, counted=understood.counts), text.way(best, main[0])]
+    counted = understood.counts and not best.values  # `how many` may ask for a value that is there
+    sentences = [text.listed(main, best, total, counted=counted), text.way(best, main[0])]
     sentences += [
         f"Or, read otherwise: {text.named(node, reading)}. {text.way(reading, node)}" for node, reading in others
     ]
     relevance = {node: probability * _share(reading, best) for node, reading in shown}
     return Written(
         text=" ".join(sentences),
-        short=str(total) if understood.counts else text.plain(main[0], best),
+        short=str(total) if counted else text.plain(main[0], best),
         citations=tuple(_citation(scope, nodes[node], marks[node], relevance.get(node, 0.0), ranked) for node in order),
         paths=[path for node, reading in shown[:PATHS] for path in text.paths(reading, node)],
     )

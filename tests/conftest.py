@@ -15,6 +15,7 @@ for suite in (
     "catalog_indexes",
     "catalog_base",
     "graph",
+    "nodes",
 ):
     pytest.register_assert_rewrite(f"kedge.testing.{suite}")
 

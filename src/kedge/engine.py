@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import replace
 
 from kedge import registry
 from kedge.answer.answerer import Answerer
 from kedge.config import Settings
 from kedge.errors import KedgeError, NotFoundError, UsageError
+from kedge.graphs.importing import EVERY_NODE
 from kedge.home import Home
-from kedge.ingest.check import Checker, CheckReport
+from kedge.ingest.check import Checker, CheckReport, Problem
 from kedge.ingest.jobs import OnProgress
 from kedge.ingest.parts import OnStep, no_step
 from kedge.ingest.remove import delete_documents, sweep
@@ -25,7 +27,12 @@ from kedge.intake import Intake
 from kedge.keeper import CollectionKeeper
 from kedge.kinds import kind_named, tables
 from kedge.kinds.courses.courses import Courses
+from kedge.kinds.courses.kind import CoursesKind
+from kedge.kinds.graph_way import GraphWay
+from kedge.kinds.graphs import GraphKind
 from kedge.kinds.way import PassagesWay, TakesMore, WayOut
+from kedge.models.watched import OnEmbed
+from kedge.nodekeeper import NodeKeeper
 from kedge.queues.base import Duties, finishing
 from kedge.queues.opened import Work, open_work
 from kedge.reindex import OnCount, Reindexer
@@ -41,6 +48,7 @@ from kedge.types import (
     Collection,
     Document,
     DocumentStatus,
+    IngestMode,
     IngestRequest,
     Job,
     Json,
@@ -68,16 +76,22 @@ class Engine:
         self._reindexer = Reindexer(stores, self._keeper, work.locks, on_step)
         self._retriever = Retriever(settings, stores, self._keeper)
         recorder = Recorder(stores.catalog.analytics, key, settings.threshold)
-        self._passages = PassagesWay(self._retriever, Answerer(settings, self._retriever, self._keeper, recorder))
+        answerer = Answerer(settings, self._retriever, self._keeper, recorder)
+        self._passages = PassagesWay(self._retriever, answerer)
         self.courses = Courses(settings, stores, self._keeper, recorder)
         """Lessons, chains and prerequisites of course collections."""
-        self._ways: dict[str, WayOut] = {"course": self.courses}
-        """By kind: those that are not answered from passages."""
+        self.graph = NodeKeeper(settings, stores, self._keeper, work.locks, on_step)
+        """Nodes and edges of collections of the kind `graph`."""
         self._tables = Sessions(settings.home, settings.session_ttl, alone=not work.shared)
-        self._ways[tables.NAME] = tables.TablesWay(settings, self._tables, self._keeper, recorder)
         self._intake.own[tables.NAME] = tables.TableIntake(self._tables)
         self.sessions = TableSessions(settings, stores.catalog, self._keeper, work.locks, self._tables)
         """Table sessions."""
+        self._ways: dict[str, WayOut] = {
+            CoursesKind.name: self.courses,
+            GraphKind.name: GraphWay(settings, self._keeper, self._retriever, answerer, recorder),
+            tables.NAME: tables.TablesWay(settings, self._tables, self._keeper, recorder),
+        }
+        """By kind: those that are not answered from passages."""
         self.llm_calls = 0
         """Calls to a language model so far: none, as long as every answer is extractive."""
         self.on_check: Callable[[CheckReport | None], None] = lambda _report: None
@@ -95,7 +109,10 @@ class Engine:
         home.acquire(shared=registry.on_servers(settings))
         try:
             stores = Stores(
-                registry.open_catalog(settings), registry.open_vectors(settings), registry.open_graph(settings)
+                registry.open_catalog(settings),
+                registry.open_vectors(settings),
+                registry.open_graph(settings),
+                registry.open_nodes(settings),
             )
             work = open_work(settings, stores.catalog, home)
             engine = cls(settings, stores, work, home.key(), on_step)
@@ -118,7 +135,12 @@ class Engine:
         await self._keeper.close()
         await self.stores.vectors.close()
         await self.stores.graph.close()
+        await self.stores.nodes.close()
         await self.stores.catalog.close()
+
+    def watch_embedding(self, on_embed: OnEmbed) -> None:
+        """Have every call of an embedding model told, with its seconds and whether it worked."""
+        self._keeper.on_embed = on_embed
 
     # ------------------------------------------------------------ way in
 
@@ -188,6 +210,11 @@ class Engine:
         for problem in report.problems if report else ():
             log.warning("check %s", problem)
         self.on_check(report)
+
+    def index_request(self, scope: Scope, *, full: bool = False) -> IngestRequest:
+        """What `ingest` and `submit` take to index every node of a graph; with `full` also those that are."""
+        mode = IngestMode.FULL if full else IngestMode.INCREMENTAL
+        return IngestRequest(scope, (EVERY_NODE,), kind=GraphKind.name, mode=mode)
 
     # ------------------------------------------------------------ way out
 
@@ -304,7 +331,16 @@ class Engine:
         report = await checker.run(scopes, repair=repair)
         for scope in scopes if repair else ():
             await self._reindexer.drop_unneeded(scope)
-        return report
+        return replace(report, problems=(*report.problems, *await self._graph_problems(scopes, repair=repair)))
+
+    async def _graph_problems(self, scopes: Sequence[Scope], *, repair: bool) -> list[Problem]:
+        """How the index of graphs differs from their nodes."""
+        found: list[Problem] = []
+        for scope in scopes:
+            collection = await self.stores.catalog.collections.get(scope)
+            if collection is not None and collection.kind == GraphKind.name:
+                found += await self.graph.problems(collection, repair=repair)
+        return found
 
     async def sweep(self) -> int:
         """Clear the indexes of what no reader sees any more."""

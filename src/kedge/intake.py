@@ -10,7 +10,7 @@ from pathlib import Path
 from kedge.config import Settings
 from kedge.errors import KedgeError, UsageError
 from kedge.ingest.jobs import JobTracker, OnProgress, new_job, unpack_request
-from kedge.ingest.kind import AnyKind, Kind, TakesIn
+from kedge.ingest.kind import AnyKind, Kind, OwnWayKind, TakesIn, WayIn
 from kedge.ingest.parts import OnStep, Target
 from kedge.ingest.pipeline import Pipeline
 from kedge.keeper import CollectionKeeper
@@ -120,7 +120,9 @@ class _Run:
             async with self._locks.named(finishing(scope)):
                 return await pipeline.finish(document_id)
 
-    def _pipeline(self, target: Target) -> Pipeline:
+    def _pipeline(self, target: Target) -> WayIn:
+        if isinstance(self._kind, OwnWayKind):
+            return self._kind.way_in(target, self._request, self._tracker)
         assert isinstance(self._kind, Kind)
         return Pipeline(target, self._kind, self._request, self._tracker)
 

@@ -16,6 +16,7 @@ from kedge.ids import sha256
 from kedge.ingest.kind import AnyKind
 from kedge.models.base import Embedder
 from kedge.models.cache import VectorCache
+from kedge.models.watched import OnEmbed, WatchedEmbedder
 from kedge.models.wrappers import CachedEmbedder
 from kedge.stores.base import CanOptimize, IndexSpec
 from kedge.stores.opened import Stores
@@ -36,6 +37,8 @@ class CollectionKeeper:
         self._embedders: dict[str, Embedder] = {}
         self._cache: VectorCache | None = None
         self._loading = asyncio.Lock()
+        self.on_embed: OnEmbed = lambda _seconds, _worked: None
+        """Called after every call of an embedding model."""
 
     async def get(self, scope: Scope) -> Collection:
         """The collection, or NotFoundError that says how to make one."""
@@ -82,8 +85,12 @@ class CollectionKeeper:
             if name not in self._embedders:
                 inner = await asyncio.to_thread(registry.open_embedder, name, self._settings)
                 self._cache = self._cache or registry.open_cache(self._settings)
-                self._embedders[name] = CachedEmbedder(inner, self._settings.embed_cache, shared=self._cache)
+                watched = WatchedEmbedder(inner, self._embedded)
+                self._embedders[name] = CachedEmbedder(watched, self._settings.embed_cache, shared=self._cache)
             return self._embedders[name]
+
+    def _embedded(self, seconds: float, worked: bool) -> None:
+        self.on_embed(seconds, worked)  # whoever listens now, not when the model was loaded
 
     async def delete(self, scope: Scope) -> None:
         """Remove the collection in the order of D-18: all documents hidden at once, indexes, graph, then the catalog.
@@ -98,6 +105,7 @@ class CollectionKeeper:
         for name in (collection.index_name, *(one.index_name for one in spare)):
             await self._stores.vectors.drop(name)
         await self._stores.graph.drop(scope)
+        await self._stores.nodes.drop(scope)
         await self._stores.catalog.collections.delete(scope)
 
     async def optimize(self, collection: Collection) -> None:

@@ -14,6 +14,7 @@ from kedge.models.base import Embedder, LanguageModel, Reranker
 from kedge.models.cache import VectorCache
 from kedge.stores.base import GraphStore, VectorStore
 from kedge.stores.catalog.base import Catalog
+from kedge.stores.nodes.base import NodeStore
 from kedge.urls import mask_url
 
 
@@ -44,6 +45,12 @@ GRAPHS: Mapping[str, Entry] = {
     "neo4j": Entry("kedge.stores.neo4j:open_graph", extra="neo4j"),
     "postgresql": Entry("kedge.stores.sqlgraph:open_graph", extra="postgresql"),
     "sqlite": Entry("kedge.stores.sqlgraph:open_graph"),
+}
+NODES: Mapping[str, Entry] = {
+    "memory": Entry("kedge.stores.nodes.memory:open_nodes"),
+    "neo4j": Entry("kedge.stores.nodes.neo4j:open_nodes", extra="neo4j"),
+    "postgresql": Entry("kedge.stores.nodes.sql:open_nodes", extra="postgresql"),
+    "sqlite": Entry("kedge.stores.nodes.sql:open_nodes"),
 }
 CACHES: Mapping[str, Entry] = {
     "redis": Entry("kedge.models.redis_cache:open_cache", extra="redis"),
@@ -83,6 +90,12 @@ def open_catalog(settings: Settings) -> Catalog:
 def open_graph(settings: Settings) -> GraphStore:
     """The graph store of the settings; by default in the catalog's database."""
     store: GraphStore = _open(GRAPHS, settings.graph_url or catalog_url(settings), "graph store", settings)
+    return store
+
+
+def open_nodes(settings: Settings) -> NodeStore:
+    """Users' own graphs: where the graph is."""
+    store: NodeStore = _open(NODES, settings.graph_url or catalog_url(settings), "graph store", settings)
     return store
 
 

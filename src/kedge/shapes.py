@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from kedge.nodekeeper import Reconciled
 from kedge.sessions import Session
+from kedge.stores.nodes.base import Edge, Node
 from kedge.tables.state import IndexState
 from kedge.types import (
     Answer,
@@ -312,3 +314,42 @@ def health_json(parts: Mapping[str, Json], version: str, ready: bool) -> dict[st
 
 def _time(moment: datetime | None) -> str | None:
     return moment.isoformat() if moment else None
+
+
+def node_json(node: Node) -> dict[str, Json]:
+    """A node of a user's graph."""
+    return {
+        "id": node.id,
+        "type": node.type,
+        "title": node.title,
+        "description": node.description,
+        "aliases": list(node.aliases),
+        "properties": dict(node.properties),
+        "created_at": _time(node.created_at),
+        "updated_at": _time(node.updated_at),
+    }
+
+
+def edge_json(edge: Edge) -> dict[str, Json]:
+    """An edge of a user's graph."""
+    return {
+        "id": edge.id,
+        "source": edge.source,
+        "target": edge.target,
+        "type": edge.type,
+        "properties": dict(edge.properties),
+        "created_at": _time(edge.created_at),
+        "updated_at": _time(edge.updated_at),
+    }
+
+
+def reconciled_json(found: Reconciled) -> dict[str, Json]:
+    """How a graph and its index differ."""
+    return {
+        "ok": found.ok,
+        "nodes": found.nodes,
+        "missing": list(found.missing),
+        "orphaned": list(found.orphaned),
+        "stale": list(found.stale),
+        "repaired": found.repaired,
+    }

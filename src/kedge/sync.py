@@ -18,8 +18,10 @@ from typing import Any, Self, TypeVar
 from kedge.config import load_settings
 from kedge.engine import Engine
 from kedge.errors import UsageError
+from kedge.nodekeeper import Reconciled
 from kedge.sessions import Session
 from kedge.stores.filters import from_mapping
+from kedge.stores.nodes.base import Edge, Node
 from kedge.sync_courses import CoursesFacade
 from kedge.tables.update import Changed
 from kedge.types import (
@@ -183,6 +185,50 @@ class Kedge:
     def run_plan(self, name: str, plan: Json) -> Answer:
         """Run a plan given as JSON over a session; it is checked against the table first."""
         return self._run(self._engine.sessions.run_plan(self._scope(name), plan))
+
+    # ------------------------------------------------------------ graphs
+
+    def create_node(self, node: Node, *, collection: str | None = None) -> Node:
+        """Add a node to a graph, which is made if need be; an empty id is made up."""
+        return self._run(self._engine.graph.create(self._scope(collection), node))
+
+    def update_node(self, node_id: str, *, collection: str | None = None, **changes: Any) -> Node:
+        """Change type, title, description, aliases or properties (as a whole) of a node."""
+        return self._run(self._engine.graph.update(self._scope(collection), node_id, changes))
+
+    def delete_node(self, node_id: str, *, collection: str | None = None) -> list[str]:
+        """Take a node out with its edges; returns their ids."""
+        return self._run(self._engine.graph.delete(self._scope(collection), node_id))
+
+    def node(self, node_id: str, *, collection: str | None = None) -> Node:
+        """One node."""
+        return self._run(self._engine.graph.node(self._scope(collection), node_id))
+
+    def nodes(
+        self, collection: str | None = None, *, type: str | None = None, after: str = "", limit: int = 100
+    ) -> list[Node]:
+        """Nodes by id."""
+        return self._run(self._engine.graph.nodes(self._scope(collection), type=type, after=after, limit=limit))
+
+    def create_edge(self, edge: Edge, *, collection: str | None = None) -> Edge:
+        """Add an edge between two nodes; an empty id is made of its ends and type."""
+        return self._run(self._engine.graph.create_edge(self._scope(collection), edge))
+
+    def update_edge(self, edge_id: str, *, collection: str | None = None, **changes: Any) -> Edge:
+        """Change source, target, type or properties (as a whole) of an edge."""
+        return self._run(self._engine.graph.update_edge(self._scope(collection), edge_id, changes))
+
+    def delete_edge(self, edge_id: str, *, collection: str | None = None) -> None:
+        """Take an edge out."""
+        self._run(self._engine.graph.delete_edge(self._scope(collection), edge_id))
+
+    def edges(self, collection: str | None = None, *, node: str | None = None, limit: int = 100) -> list[Edge]:
+        """Edges by id; those of one node, if named."""
+        return self._run(self._engine.graph.edges(self._scope(collection), node=node, limit=limit))
+
+    def reconcile(self, collection: str | None = None, *, repair: bool = False) -> Reconciled:
+        """Compare a graph with its index, and with `repair` make the index like the graph."""
+        return self._run(self._engine.graph.reconcile(self._scope(collection), repair=repair))
 
     # ------------------------------------------------------------ life
 

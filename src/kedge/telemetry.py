@@ -39,6 +39,8 @@ CHECKS = Metric("kedge_checks_total", "counter", "Checks in the background, by r
 CHECK_PROBLEMS = Metric(
     "kedge_check_problems_total", "counter", "Differences that checks in the background found, by kind.", ("kind",)
 )
+EMBED_SECONDS = Metric("kedge_embed_seconds", "histogram", "Seconds of one call of an embedding model.")
+EMBED_ERRORS = Metric("kedge_embed_errors_total", "counter", "Calls of an embedding model that failed.")
 
 METRICS: tuple[Metric, ...] = (
     REQUESTS,
@@ -53,6 +55,8 @@ METRICS: tuple[Metric, ...] = (
     JOBS,
     CHECKS,
     CHECK_PROBLEMS,
+    EMBED_SECONDS,
+    EMBED_ERRORS,
 )
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)

@@ -242,6 +242,8 @@ class Passage:
 
 def embed_text(title: str, section_path: tuple[str, ...], text: str) -> str:
     """Join title, section path and text the one way that all of Kedge embeds and indexes them."""
+    if not section_path and title.replace("_", " ") == text:
+        return text  # all there is is a name: said once
     crumbs = [part for part in (title, *section_path) if part]
     unique = list(dict.fromkeys(crumbs))
     return f"{' › '.join(unique)}\n{text}" if unique else text

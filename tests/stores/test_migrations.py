@@ -18,7 +18,7 @@ from sqlalchemy import create_engine, event
 
 from kedge.config import Settings
 from kedge.errors import StoreError
-from kedge.stores.catalog import schema_graph
+from kedge.stores.catalog import schema_graph, schema_nodes
 from kedge.stores.catalog.migrate import SCRIPTS, migrate
 from kedge.stores.catalog.schema import REVISION, metadata
 from kedge.stores.catalog.sql import open_catalog
@@ -181,3 +181,4 @@ def test_revisions_are_found_beside_the_code_whatever_its_path(tmp_path: Path, m
     asyncio.run(use(tmp_path))
     assert Config().config_file_name is None
     assert schema_graph.concepts.name in metadata.tables
+    assert schema_nodes.user_nodes.name in metadata.tables

@@ -12,6 +12,7 @@ from kedge.cli.progress import ingest_progress, settle
 from kedge.engine import Engine
 from kedge.errors import UsageError
 from kedge.kinds import tables
+from kedge.kinds.graphs import GraphKind
 from kedge.shapes import job_json
 from kedge.types import Format, IngestMode, IngestRequest, Job, JobStatus, Json
 
@@ -101,6 +102,8 @@ def _summary(job: Job) -> str:
     parts = [f"{job.files_processed} documents taken in ({passages})"]
     if job.kind == tables.NAME:
         parts = [f"{job.files_processed} files fed ({job.passages_created:,} rows)"]
+    elif job.kind == GraphKind.name:
+        parts = [f"{job.files_processed} files taken in ({job.passages_created:,} nodes)"]
     if job.files_skipped:
         parts.append(f"{job.files_skipped} unchanged")
     if job.files_deleted:

@@ -17,6 +17,7 @@ from kedge.cli import (
     demo,
     doctor,
     document,
+    graph,
     ingest,
     job,
     mcp,
@@ -41,6 +42,7 @@ for module in (demo, ingest, query, serve, worker, mcp, check, doctor, evaluatio
 app.add_typer(collection.app, name="collection", help="List, show, re-index and delete collections.")
 app.add_typer(course.app, name="course", help="Lessons, what they need, and searching for a reader.")
 app.add_typer(document.app, name="document", help="List, show and delete documents.")
+app.add_typer(graph.app, name="graph", help="Nodes and edges of your own graphs.")
 app.add_typer(job.app, name="job", help="List and show ingestion jobs.")
 app.add_typer(session.app, name="session", help="Make, list, show, change and delete table sessions.")
 

@@ -16,7 +16,7 @@ from kedge.types import Answer, Citation, Json, Passage, SearchHit, SearchResult
 COLOURS = {"high": "green", "medium": "yellow", "low": "red", "insufficient": "red"}
 SHOWN_ROWS = 20
 _SHORT_WORDS = 3
-_MARK = re.compile(r"\[\d+\]")
+_MARK = re.compile(r"\[(?:Node )?\d+\]")
 _WORD = re.compile(r"\w+")
 
 

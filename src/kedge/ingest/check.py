@@ -21,6 +21,8 @@ from kedge.types import Collection, Document, Passage, Scope
 BATCH = 256
 SHOWN_IDS = 20
 WORDS = SparseTerms()
+WITHOUT_CONCEPTS = frozenset({"graph"})
+"""Kinds whose passages are in no concept graph."""
 
 EmbedderOf = Callable[[Collection], Awaitable[Embedder]]
 Writing = Callable[[Scope], AbstractAsyncContextManager[None]]
@@ -141,7 +143,8 @@ class Checker:
         found.missing_vectors = sorted(found.live.keys() - in_vectors)
         found.orphaned_vectors = sorted(in_vectors - found.live.keys() - staged)
         found.stale_vectors = await self._stale(collection, [found.live[key] for key in found.live.keys() & in_vectors])
-        found.missing_graph = sorted(found.live.keys() - in_graph)
+        if collection.kind not in WITHOUT_CONCEPTS:
+            found.missing_graph = sorted(found.live.keys() - in_graph)
         found.orphaned_graph = sorted(in_graph - found.live.keys() - staged)
         return found
 

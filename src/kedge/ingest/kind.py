@@ -45,6 +45,16 @@ class Discovered(Protocol):
         """After iterating: what was passed over."""
 
 
+class WayIn(Protocol):
+    """One run of one ingestion request."""
+
+    async def take_in(self) -> None:
+        """Make everything visible. On failure nothing half-done is, and the job says why."""
+
+    async def finish(self, document_id: str | None = None) -> Job:
+        """What is left to do for the collection, or for that document; returns the ended job."""
+
+
 class AnyKind(Protocol):
     """What every kind of knowledge has, whether its sources become passages or not."""
 
@@ -110,3 +120,11 @@ class TakesIn(Protocol):
 
     async def take_in(self, target: Target, request: IngestRequest, tracker: JobTracker) -> Job:
         """Run the job to its end and return it. Raises what it failed of; the job says so too."""
+
+
+@runtime_checkable
+class OwnWayKind(AnyKind, Protocol):
+    """A kind that writes more than passages, and so brings its own way in."""
+
+    def way_in(self, target: Target, request: IngestRequest, tracker: JobTracker) -> WayIn:
+        """A run of the request."""

@@ -16,8 +16,20 @@ from kedge.server import errors
 from kedge.server.deps import own_origin
 from kedge.server.edge import Edge
 from kedge.server.models import ErrorBody
-from kedge.server.routes import chat, collections, courses, documents, feedback, health, ingest, query, sessions
-from kedge.telemetry import CHECK_PROBLEMS, CHECKS, Metrics
+from kedge.server.routes import (
+    chat,
+    collections,
+    courses,
+    documents,
+    feedback,
+    graph,
+    health,
+    ingest,
+    query,
+    rag,
+    sessions,
+)
+from kedge.telemetry import CHECK_PROBLEMS, CHECKS, EMBED_ERRORS, EMBED_SECONDS, Metrics
 
 DESCRIPTION = """
 Answers questions over your own documents; each sentence of an answer points to its source, and a question that the
@@ -32,6 +44,7 @@ TAGS = [
     {"name": "courses", "description": "Courses: lessons, their chains and their prerequisites."},
     {"name": "documents", "description": "What has been taken in."},
     {"name": "collections", "description": "Named sets of documents."},
+    {"name": "graph", "description": "Nodes and edges of your own graphs, and questions to them."},
     {"name": "sessions", "description": "Tables: feed files, ask for figures and rows."},
     {"name": "chat", "description": "Kedge as a model for chat clients."},
     {"name": "operations", "description": "Health and metrics."},
@@ -58,7 +71,7 @@ def create_app(settings: Settings, engine: Engine | None = None) -> FastAPI:
     app.state.metrics = metrics
     app.add_middleware(Edge, settings=settings, metrics=metrics)
     errors.install(app)
-    for module in (query, ingest, courses, sessions, feedback, documents, collections, chat, health):
+    for module in (query, ingest, courses, sessions, graph, rag, feedback, documents, collections, chat, health):
         app.include_router(module.router)
     return app
 
@@ -69,17 +82,25 @@ def _lifespan(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         if given is not None:
+            given.watch_embedding(partial(_count_embedding, metrics))
             given.on_check = partial(_count_check, metrics)
             app.state.engine = given
             yield
             return
         async with Engine.open(settings) as engine:
+            engine.watch_embedding(partial(_count_embedding, metrics))
             engine.on_check = partial(_count_check, metrics)
             app.state.engine = engine
             engine.start_worker()
             yield
 
     return lifespan
+
+
+def _count_embedding(metrics: Metrics, seconds: float, worked: bool) -> None:
+    metrics.observe(EMBED_SECONDS, seconds)
+    if not worked:
+        metrics.add(EMBED_ERRORS)
 
 
 def _count_check(metrics: Metrics, report: CheckReport | None) -> None:

@@ -366,6 +366,126 @@ class ReadyOut(BaseModel):
     parts: JsonObject
 
 
+class NodeBody(Request):
+    """A new node."""
+
+    id: str = Field("", description="Unique in the graph; made up if empty.")
+    type: str = Field("", description="Such as `Person`.", examples=["Person"])
+    title: str = Field("", description="Its name; the id if empty.", examples=["Ada Lovelace"])
+    description: str = Field("", description="What is to be found by meaning.")
+    aliases: list[str] = Field(default_factory=list, description="Other names that questions may use.")
+    properties: JsonObject = Field(default_factory=dict, description="Anything else.")
+
+
+class NodeChanges(Request):
+    """Fields of a node to change; those not given stay."""
+
+    type: str | None = None
+    title: str | None = None
+    description: str | None = None
+    aliases: list[str] | None = None
+    properties: JsonObject | None = Field(None, description="Replaces all properties.")
+
+
+class NodeOut(BaseModel):
+    """A node."""
+
+    id: str
+    type: str
+    title: str
+    description: str
+    aliases: list[str]
+    properties: JsonObject
+    created_at: str | None
+    updated_at: str | None
+
+
+class NodesOut(BaseModel):
+    """One page of nodes, by id."""
+
+    nodes: list[NodeOut]
+    next: str | None = Field(description="`after` of the next page; null on the last one.")
+
+
+class EdgeBody(Request):
+    """A new edge."""
+
+    id: str = Field("", description="Unique in the graph; made of ends and type if empty.")
+    source: str = Field(description="Id of the node it leaves.")
+    target: str = Field(description="Id of the node it leads to.")
+    type: str = Field(description="Name of the relation.", examples=["place_of_birth"])
+    properties: JsonObject = Field(default_factory=dict, description="Anything else.")
+
+
+class EdgeChanges(Request):
+    """Fields of an edge to change; those not given stay."""
+
+    source: str | None = None
+    target: str | None = None
+    type: str | None = None
+    properties: JsonObject | None = Field(None, description="Replaces all properties.")
+
+
+class EdgeOut(BaseModel):
+    """An edge."""
+
+    id: str
+    source: str
+    target: str
+    type: str
+    properties: JsonObject
+    created_at: str | None
+    updated_at: str | None
+
+
+class EdgesOut(BaseModel):
+    """One page of edges, by id."""
+
+    edges: list[EdgeOut]
+    next: str | None = Field(description="`after` of the next page; null on the last one.")
+
+
+class DeletedNodeOut(BaseModel):
+    """A node that is gone."""
+
+    id: str
+    edges: list[str] = Field(description="Its edges, gone with it.")
+
+
+class GraphIndexBody(Request):
+    """Which graph to index."""
+
+    collection: str | None = Field(None, description="The graph; the server's default collection if not given.")
+    full: bool = Field(False, description="Index all nodes anew, not only those that are not current.")
+
+
+class ReconcileBody(Request):
+    """Which graph to compare with its index."""
+
+    collection: str | None = Field(None, description="The graph; the server's default collection if not given.")
+    repair: bool = Field(False, description="Make the index like the graph.")
+
+
+class ReconciledOut(BaseModel):
+    """How a graph and its index differ, by ids."""
+
+    ok: bool
+    nodes: int
+    missing: list[str] = Field(description="Nodes that cannot be found.")
+    orphaned: list[str] = Field(description="What is indexed and no node of the graph.")
+    stale: list[str] = Field(description="Nodes that changed after they were indexed.")
+    repaired: bool
+
+
+class RagRequest(Request):
+    """A question to a graph."""
+
+    question: str = Field(description="The question, 1–2,000 characters.", examples=["Where was Ada's father born?"])
+    collection: str | None = Field(None, description="The graph; the server's default collection if not given.")
+    session_id: str | None = Field(None, description="Session the question belongs to, for analytics.")
+    top_k: int = Field(5, description="How many nodes are used where no path answers, 1–20.")
+
+
 def is_url(source: str) -> bool:
     """Does a source name a web address rather than a file?"""
     try:

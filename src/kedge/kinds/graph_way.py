@@ -1,0 +1,171 @@
+"""The way out of graphs: answers from paths; from the text of nodes where no path says it; or an honest refusal."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from kedge.answer.answerer import Answerer
+from kedge.config import Settings
+from kedge.graphs.answering import REFUSAL, Written, needed, write
+from kedge.graphs.finding import Understood, understand
+from kedge.graphs.indexing import node_of
+from kedge.graphs.matching import Meanings
+from kedge.graphs.naming import readable
+from kedge.graphs.neighbours import Neighbours
+from kedge.ids import new_id
+from kedge.retrieve.judge import confidence
+from kedge.retrieve.pipeline import Retriever
+from kedge.retrieve.ports import CollectionSource
+from kedge.retrieve.record import Recorder
+from kedge.stores.base import CanKeywordSearch
+from kedge.stores.nodes.base import Node
+from kedge.types import Answer, Citation, Collection, Json, Query, SearchResult, StreamEvent
+
+CANDIDATES = 30
+"""Nodes whose names are compared with the question when it names none exactly."""
+REMEMBERED = 20_000
+"""Phrases whose vectors are kept; relations and question words come again and again."""
+_MARK = re.compile(r"\[(\d+)\]")
+_PIECE = re.compile(r"\[Node \d+\]|[^\s\[]+\s*|\s+|\[")
+
+
+class GraphWay:
+    """Searches nodes like passages, and answers from the graph."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        collections: CollectionSource,
+        retriever: Retriever,
+        answerer: Answerer,
+        recorder: Recorder,
+    ) -> None:
+        self._settings = settings
+        self._stores = retriever.stores
+        self._collections = collections
+        self._retriever = retriever
+        self._answerer = answerer
+        self._recorder = recorder
+        self._memory: dict[str, dict[str, npt.NDArray[np.float32]]] = {}
+        """By embedder: vectors of phrases."""
+
+    async def search(self, query: Query) -> SearchResult:
+        return await self._retriever.search(query)
+
+    async def ask(self, query: Query) -> Answer:
+        started = time.perf_counter()
+        collection = await self._collections.get(query.scope)
+        understood = await self._understand(query, collection)
+        held = await self._stores.nodes.nodes(query.scope, needed(understood))
+        probability = understood.probability
+        gone = understood.readings and understood.ranked()[0][0] not in held
+        if gone or probability < self._settings.threshold:
+            return await self._from_texts(query, probability)
+        written = write(query.scope, understood, held, probability)
+        elapsed = 1000 * (time.perf_counter() - started)
+        answer = await self._answer(query, written, held, probability, elapsed)
+        timings = {"graph": elapsed, "total": elapsed}
+        result = SearchResult(query.text, (), timings, {"graph": len(understood.readings)})
+        await self._recorder.record(query, result, answer, elapsed)
+        return answer
+
+    async def stream(self, query: Query) -> AsyncGenerator[StreamEvent, None]:
+        answer = await self.ask(query)
+        waiting = {citation.id: citation for citation in answer.citations}
+        for piece in _PIECE.findall(answer.answer):
+            yield StreamEvent("token", content=piece)
+            citation = waiting.pop(piece, None)
+            if citation is not None:
+                yield StreamEvent("citation", citation=citation)
+        for citation in waiting.values():  # nodes beside the answer that its sentences do not name
+            yield StreamEvent("citation", citation=citation)
+        yield StreamEvent("metadata", metadata=_stream_metadata(answer))
+        yield StreamEvent("done")
+
+    async def _understand(self, query: Query, collection: Collection) -> Understood:
+        memory = self._memory.setdefault(collection.embedder, {})
+        if len(memory) > REMEMBERED:
+            memory.clear()
+        meanings = Meanings(await self._collections.embedder_of(collection), memory)
+
+        async def candidates() -> Mapping[str, Node]:
+            return await self._candidates(query, collection)
+
+        return await understand(query.text, self._stores.nodes, query.scope, meanings, candidates)
+
+    async def _candidates(self, query: Query, collection: Collection) -> Mapping[str, Node]:
+        vectors = self._stores.vectors
+        if not isinstance(vectors, CanKeywordSearch) or not collection.passages:
+            return {}
+        hits = await vectors.keyword_search(collection.index_name, query.scope.tenant, query.text, CANDIDATES)
+        live = await self._stores.catalog.passages.live(query.scope, [hit.id for hit in hits])
+        return await self._stores.nodes.nodes(query.scope, [passage.external_id for passage in live.values()])
+
+    async def _answer(
+        self, query: Query, written: Written, nodes: Mapping[str, Node], probability: float, elapsed: float
+    ) -> Answer:
+        metadata: dict[str, Json] = {
+            "kind": "graph",
+            "paths": written.paths,
+            "nodes": await self._described(query, written.citations, nodes),
+            "latency_ms": round(elapsed, 2),
+            "timings_ms": {"total": round(elapsed, 2)},
+            "citation_count": len(written.citations),
+        }
+        return Answer(
+            query_id=new_id(),
+            answer=written.text,
+            citations=written.citations,
+            confidence=confidence(probability, self._settings.threshold),
+            evidence_probability=probability,
+            short_answer=written.short,
+            metadata=metadata,
+        )
+
+    async def _described(self, query: Query, citations: Sequence[Citation], nodes: Mapping[str, Node]) -> list[Json]:
+        """The cited nodes with some of their neighbours: what a page or a language model is told about them."""
+        near = Neighbours(self._stores.nodes, query.scope, self._settings.node_neighbours)
+        return await near.described(
+            [(one.id, nodes[node_of(one.url)]) for one in citations if node_of(one.url) in nodes]
+        )
+
+    async def _from_texts(self, query: Query, probability: float) -> Answer:
+        """No path says it. The text of nodes may: those nearer to the question than the collection's threshold."""
+        found = await self._answerer.ask(query)
+        near = {hit.passage.id for hit in found.hits if (hit.vector_score or 0.0) > self._settings.node_threshold}
+        # A node that has nothing but a name says nothing, however like the question its name is.
+        near &= {one.passage_id for one in found.citations if one.snippet != readable(one.title)}
+        metadata: dict[str, Json] = {**found.metadata, "kind": "graph", "paths": [], "nodes": []}
+        if found.refused or not near:
+            sure = min(found.evidence_probability, self._settings.threshold - 0.01) if not near else 0.0
+            best = max(probability, found.evidence_probability if found.refused else sure)
+            return replace(
+                found,
+                answer=REFUSAL,
+                citations=(),
+                confidence="insufficient",
+                evidence_probability=best,
+                short_answer=None,
+                metadata={**metadata, "citation_count": 0},
+            )
+        citations = tuple(replace(one, id=_MARK.sub(r"[Node \1]", one.id)) for one in found.citations)
+        nodes = await self._stores.nodes.nodes(query.scope, [node_of(one.url) for one in citations])
+        metadata["nodes"] = await self._described(query, citations, nodes)
+        text = _MARK.sub(r"[Node \1]", found.answer)
+        return replace(found, answer=text, citations=citations, metadata=metadata)
+
+
+def _stream_metadata(answer: Answer) -> dict[str, Json]:
+    return {
+        "query_id": answer.query_id,
+        "confidence": answer.confidence,
+        "evidence_probability": answer.evidence_probability,
+        "short_answer": answer.short_answer,
+        **answer.metadata,
+    }

@@ -1,0 +1,34 @@
+"""Questions to a graph, streamed (G-04)."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from fastapi import Request as HttpRequest
+from fastapi.responses import StreamingResponse
+
+from kedge.errors import NotFoundError
+from kedge.server import sse
+from kedge.server.deps import EngineDep, MetricsDep, SettingsDep, TenantDep
+from kedge.server.models import RagRequest
+from kedge.server.routes.query import STREAM_DOC, counted
+from kedge.types import Query, Scope
+
+router = APIRouter(prefix="/api/rag", tags=["graph"])
+
+
+@router.post("/query", summary="Ask a graph, streamed", response_class=StreamingResponse, responses=STREAM_DOC)
+async def ask_graph(
+    *,
+    body: RagRequest,
+    request: HttpRequest,
+    engine: EngineDep,
+    settings: SettingsDep,
+    tenant: TenantDep,
+    metrics: MetricsDep,
+) -> StreamingResponse:
+    """Answer from paths or from the text of nodes, citing `[Node 1]`; or say that there is not enough information."""
+    if not settings.enable_rag_search:
+        raise NotFoundError("Questions to graphs are switched off.", hint="Set ENABLE_RAG_SEARCH=true.")
+    scope = Scope(tenant, body.collection or settings.collection)
+    events = engine.stream(Query(body.question, scope, top_k=body.top_k, session_id=body.session_id))
+    return await sse.respond(counted(events, metrics), request)

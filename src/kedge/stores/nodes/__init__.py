@@ -1,0 +1,1 @@
+"""Users' own graphs: the port, and one module per store."""

@@ -1,0 +1,32 @@
+"""Nodes in SQLite keep the contract of node stores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from kedge.config import Settings
+from kedge.stores.nodes.base import NodeStore
+from kedge.stores.nodes.sql import open_nodes
+from kedge.testing.nodes import NodeStoreContract
+from kedge.testing.nodes_congruence import NodesCongruence
+
+
+@pytest.mark.req("G-01")
+@pytest.mark.store("nodes", "sqlite")
+class TestSqliteNodes(NodeStoreContract):
+    async def open_store(self, folder: Path) -> NodeStore:
+        return open_nodes(f"sqlite:///{folder / 'catalog.db'}", Settings())
+
+
+class SqliteLikeMemory(NodesCongruence):
+    async def open_store(self, folder: Path) -> NodeStore:
+        return open_nodes(f"sqlite:///{folder / 'catalog.db'}", Settings())
+
+
+@pytest.mark.req("G-01")
+@pytest.mark.store("nodes", "sqlite")
+class TestSqliteLikeMemory(SqliteLikeMemory.TestCase):
+    settings = settings(max_examples=8, stateful_step_count=10, deadline=None)

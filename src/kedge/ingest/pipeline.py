@@ -16,7 +16,7 @@ from kedge.errors import KedgeError, SourceFault
 from kedge.ids import document_id, version_id
 from kedge.ingest.extract import Before, extract
 from kedge.ingest.jobs import JobTracker
-from kedge.ingest.kind import KnowsOrigins, Opened, Relates
+from kedge.ingest.kind import Kind, KnowsOrigins, Opened, Relates
 from kedge.ingest.moving import Moving
 from kedge.ingest.parts import Batch, Target, as_points
 from kedge.ingest.plan import Plan

@@ -14,6 +14,7 @@ from contextlib import aclosing, asynccontextmanager, suppress
 
 from kedge import registry
 from kedge.answer.answerer import Answerer
+from kedge.answer.generate import Writer
 from kedge.config import Settings
 from kedge.errors import KedgeError, NotFoundError, UsageError
 from kedge.home import Home
@@ -24,6 +25,8 @@ from kedge.ingest.remove import delete_documents, sweep
 from kedge.intake import Intake
 from kedge.keeper import CollectionKeeper
 from kedge.kinds.way import PassagesWay, WayOut
+from kedge.models.base import LanguageModel
+from kedge.models.llm.limits import Call, LimitedModel
 from kedge.queues.base import Duties, finishing
 from kedge.queues.opened import Work, open_work
 from kedge.reindex import OnCount, Reindexer
@@ -53,7 +56,16 @@ log = logging.getLogger(__name__)
 class Engine:
     """All of Kedge over one set of stores. Made by `Engine.open`; safe for many tasks of one event loop."""
 
-    def __init__(self, settings: Settings, stores: Stores, work: Work, key: bytes, on_step: OnStep) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        stores: Stores,
+        work: Work,
+        key: bytes,
+        *,
+        on_step: OnStep,
+        model: LanguageModel | None = None,
+    ) -> None:
         self.settings = settings
         self.stores = stores
         self._work = work
@@ -63,11 +75,18 @@ class Engine:
         self._reindexer = Reindexer(stores, self._keeper, work.locks, on_step)
         self._retriever = Retriever(settings, stores, self._keeper)
         recorder = Recorder(stores.catalog.analytics, key, settings.threshold)
-        self._passages = PassagesWay(self._retriever, Answerer(settings, self._retriever, self._keeper, recorder))
+        self._model = model
+        writer = Writer(model, settings) if model is not None else None
+        answerer = Answerer(settings, self._retriever, self._keeper, recorder, writer)
+        self._passages = PassagesWay(self._retriever, answerer)
         self._ways: dict[str, WayOut] = {}
         """By kind: those that are not answered from passages."""
         self.llm_calls = 0
         """Calls to a language model so far: none, as long as every answer is extractive."""
+        self.on_llm_call: Callable[[Call], None] = lambda _call: None
+        """Called after every call to a language model with what it cost."""
+        if isinstance(model, LimitedModel):
+            model.on_call = self._called
         self.on_check: Callable[[CheckReport | None], None] = lambda _report: None
         """Called after every check in the background with what it found; None: it failed."""
         self._worker: asyncio.Task[None] | None = None
@@ -77,8 +96,7 @@ class Engine:
     @asynccontextmanager
     async def open(cls, settings: Settings, *, on_step: OnStep = no_step) -> AsyncIterator[Engine]:
         """Lock the home, unless every store is a server, and open the stores. Models load on first use."""
-        if settings.llm != "extractive":
-            registry.open_language_model(settings.llm, settings)  # says which there are; never ignored in silence
+        model = registry.open_writer(settings)  # a name or key that cannot be is told now, not at the first question
         home = Home(settings.home)
         home.acquire(shared=registry.on_servers(settings))
         try:
@@ -86,7 +104,7 @@ class Engine:
                 registry.open_catalog(settings), registry.open_vectors(settings), registry.open_graph(settings)
             )
             work = open_work(settings, stores.catalog, home)
-            engine = cls(settings, stores, work, home.key(), on_step)
+            engine = cls(settings, stores, work, home.key(), on_step=on_step, model=model)
             try:
                 yield engine
             finally:
@@ -102,9 +120,15 @@ class Engine:
         await self._work.queue.close()
         await self._upkeep.close()
         await self._keeper.close()
+        if self._model is not None:
+            await self._model.close()
         await self.stores.vectors.close()
         await self.stores.graph.close()
         await self.stores.catalog.close()
+
+    def _called(self, call: Call) -> None:
+        self.llm_calls += 1
+        self.on_llm_call(call)
 
     # ------------------------------------------------------------ way in
 

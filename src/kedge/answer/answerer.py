@@ -1,15 +1,20 @@
-"""The answer path: retrieve → judge → quote → cite, or say that the evidence is not enough."""
+"""The answer path: retrieve → judge → quote, or write and check → cite; or say that the evidence is not enough."""
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from kedge.answer.beside import join_before
+from kedge.answer.beside import around, join_before
 from kedge.answer.cite import cite
+from kedge.answer.context import heading
 from kedge.answer.extract import ExtractedAnswer, extract_answer
+from kedge.answer.generate import Shown, Writer, Written
+from kedge.answer.support import Support
 from kedge.config import Settings
 from kedge.errors import NotFoundError
 from kedge.ids import new_id
@@ -20,10 +25,14 @@ from kedge.retrieve.rarity import as_idf, term_weights
 from kedge.retrieve.record import Recorder
 from kedge.text.evidence import Passage as EvidencePassage
 from kedge.text.evidence import Sentence, candidate_sentences, rank_sentences
+from kedge.text.orders import inside, ordering_spans
 from kedge.text.question import Question, parse_question
 from kedge.types import Answer, Collection, Json, Query, SearchHit, SearchResult, StreamEvent
 
 REFUSAL = "There is not enough evidence in this collection to answer that."
+BROKE_OFF = "(The language model broke off here. The sources themselves say:)"
+AROUND = 2
+"""Best hits whose neighbours a language model may read too."""
 _PIECE = re.compile(r"\S+\s*|\s+")
 
 
@@ -31,63 +40,98 @@ _PIECE = re.compile(r"\S+\s*|\s+")
 class _Judged:
     probability: float
     extracted: ExtractedAnswer | None
-    joined: tuple[SearchHit, ...] = ()
+    joined: tuple[SearchHit, ...]
     """Passages beside the hits that the answer quotes too."""
+    question: Question
+    collection: Collection
 
 
 class Answerer:
-    """Answers from one collection. Makes no call to a language model."""
+    """Answers from one collection: in the sources' own words, or by a language model whose sentences are checked."""
 
     def __init__(
-        self, settings: Settings, retriever: Retriever, collections: CollectionSource, recorder: Recorder
+        self,
+        settings: Settings,
+        retriever: Retriever,
+        collections: CollectionSource,
+        recorder: Recorder,
+        writer: Writer | None = None,
     ) -> None:
         self._settings = settings
         self._retriever = retriever
         self._collections = collections
         self._recorder = recorder
+        self._writer = writer
 
     async def ask(self, query: Query) -> Answer:
         """The answer as a whole, recorded in the analytics tables by hashes and numbers."""
+        async with aclosing(self._run(query)) as parts:
+            async for part in parts:
+                if isinstance(part, Answer):
+                    return part
+        raise AssertionError("unreachable: the last part is the answer")  # pragma: no cover
+
+    async def stream(self, query: Query) -> AsyncGenerator[StreamEvent, None]:
+        """Words as they stand in the answer, each citation after the sentence it belongs to, then the metadata."""
+        async with aclosing(self._run(query)) as parts:
+            async for part in parts:
+                if isinstance(part, Shown):
+                    for event in _events(part):
+                        yield event
+                else:
+                    yield StreamEvent("metadata", metadata=_stream_metadata(part))
+        yield StreamEvent("done")
+
+    async def _run(self, query: Query) -> AsyncGenerator[Shown | Answer, None]:
+        """What is shown, piece by piece, and at last the answer that it makes."""
         started = time.perf_counter()
         try:
             result, judged = await self._found(query)
         except NotFoundError:  # the collection was re-indexed under our feet: all of it again, from one index
             result, judged = await self._found(query)
-        answer = self._compose(result, judged)
+        answer: Answer | None = None
+        async with aclosing(self._answered(query, result, judged)) as parts:
+            async for part in parts:
+                if isinstance(part, Shown):
+                    yield part
+                else:
+                    answer = part
+        assert answer is not None
         elapsed = 1000 * (time.perf_counter() - started)
         answer = _with_times(answer, result, elapsed)
         await self._recorder.record(query, result, answer, elapsed)
-        return answer
+        yield answer
+
+    async def _answered(
+        self, query: Query, result: SearchResult, judged: _Judged
+    ) -> AsyncGenerator[Shown | Answer, None]:
+        """The model is asked only where the judge finds the evidence enough."""
+        if self._writer is None or judged.probability < self._settings.threshold or not result.hits:
+            answer = self._compose(result, judged)
+            yield Shown(answer.answer, answer.citations)
+            yield answer
+            return
+        async with aclosing(self._generated(query, result, judged, self._writer)) as parts:
+            async for part in parts:
+                yield part
 
     async def _found(self, query: Query) -> tuple[SearchResult, _Judged]:
         collection = await self._collections.get(query.scope)
         result = await self._retriever.search(query, collection)
         return result, await self._judge(query, collection, result.hits)
 
-    async def stream(self, query: Query) -> AsyncGenerator[StreamEvent, None]:
-        """Words as they stand in the answer, each citation after the sentence it belongs to, then the metadata."""
-        answer = await self.ask(query)
-        waiting = {citation.id: citation for citation in answer.citations}
-        for piece in _PIECE.findall(answer.answer):
-            yield StreamEvent("token", content=piece)
-            citation = waiting.pop(piece.strip(), None)
-            if citation is not None:
-                yield StreamEvent("citation", citation=citation)
-        yield StreamEvent("metadata", metadata=_stream_metadata(answer))
-        yield StreamEvent("done")
-
     async def _judge(self, query: Query, collection: Collection, hits: Sequence[SearchHit]) -> _Judged:
-        if not hits:
-            return _Judged(0.0, None)
         question = await self._question(query, collection)
-        passages = [EvidencePassage(hit.passage.text, _heading(hit)) for hit in hits]
+        if not hits:
+            return _Judged(0.0, None, (), question, collection)
+        passages = [EvidencePassage(hit.passage.text, heading(hit.passage)) for hit in hits]
         ranked = await self._sentences(question, collection, passages)
         probability = default_judge().probability(judge_features(question, [_evidence(hit) for hit in hits], ranked))
         extracted = extract_answer(question, passages, ranked)
         if extracted is None or probability < self._settings.threshold:
-            return _Judged(probability, extracted)
+            return _Judged(probability, extracted, (), question, collection)
         known = self._retriever.stores.catalog.passages
-        return _Judged(probability, *await join_before(known, query, hits, extracted))
+        return _Judged(probability, *await join_before(known, query, hits, extracted), question, collection)
 
     async def _question(self, query: Query, collection: Collection) -> Question:
         weights = await term_weights(self._retriever.stores.vectors, collection, query.text)
@@ -96,12 +140,70 @@ class Answerer:
     async def _sentences(
         self, question: Question, collection: Collection, passages: Sequence[EvidencePassage]
     ) -> list[Sentence]:
-        candidates = candidate_sentences(question, passages)
+        candidates = without_orders(candidate_sentences(question, passages), passages)
         if not candidates:
             return []
         embedder = await self._collections.embedder_of(collection)
         vectors = await embedder.embed([sentence.text for sentence in candidates])
         return rank_sentences(candidates, await embedder.embed_query(question.text), vectors)
+
+    async def _generated(
+        self, query: Query, result: SearchResult, judged: _Judged, writer: Writer
+    ) -> AsyncGenerator[Shown | Answer, None]:
+        """Checked sentences of the model; the sources' own words where it failed or nothing of it was supported."""
+        catalog = self._retriever.stores.catalog.passages
+        beside = await around(catalog, query, (*result.hits, *judged.joined), AROUND)
+        hits = _weighed((*result.hits, *judged.joined, *beside), judged.probability, self._settings.threshold)
+        embedder = await self._collections.embedder_of(judged.collection)
+        support = await asyncio.to_thread(Support, judged.question, hits, embedder.embed)
+        written = Written(writer.model.name, await writer.context(query.text, hits))
+        async with aclosing(writer.write(query.text, hits, support, written)) as shown:
+            async for part in shown:
+                yield part
+        if written.error is not None and self._settings.llm_failure == "error":
+            raise written.error
+        fallback = _fallback(written)
+        if fallback is None:
+            yield self._whole(written, judged, hits)
+            return
+        quoted = self._instead(written, judged, hits)
+        if quoted is not None:
+            yield quoted
+        yield self._whole(written, judged, hits, fallback=fallback, quoted=quoted)
+
+    def _instead(self, written: Written, judged: _Judged, hits: Sequence[SearchHit]) -> Shown | None:
+        """The sources' own words, with a note where something of the model was shown before."""
+        if judged.extracted is None:
+            return None if written.text else Shown(REFUSAL)
+        text, citations = cite(judged.extracted, hits, written.citations)
+        if not written.text:
+            return Shown(text, citations)
+        return Shown(f"\n\n{BROKE_OFF} {text}".rstrip(), citations)
+
+    def _whole(
+        self,
+        written: Written,
+        judged: _Judged,
+        hits: tuple[SearchHit, ...],
+        *,
+        fallback: str | None = None,
+        quoted: Shown | None = None,
+    ) -> Answer:
+        text = written.text + (quoted.text if quoted else "")
+        citations = (*written.citations, *(quoted.citations if quoted else ()))
+        short = judged.extracted.short if judged.extracted else None
+        named = short is not None and bool(citations) and short.text in citations[0].snippet and short.text in text
+        generation: dict[str, Json] = {**written.as_json(), "fallback": fallback}
+        return Answer(
+            query_id=new_id(),
+            answer=text,
+            citations=citations,
+            confidence=confidence(judged.probability, self._settings.threshold) if citations else "insufficient",
+            evidence_probability=judged.probability,
+            short_answer=short.text if short and named else None,
+            hits=hits,
+            metadata={"generation": generation, "warnings": [*_warnings(written, fallback)]},
+        )
 
     def _compose(self, result: SearchResult, judged: _Judged) -> Answer:
         query_id = new_id()
@@ -122,6 +224,40 @@ class Answerer:
         )
 
 
+def without_orders(candidates: Sequence[Sentence], passages: Sequence[EvidencePassage]) -> list[Sentence]:
+    """The sentences without those that give orders to a reader, unless there are no others."""
+    spans = {place: ordering_spans(passages[place].text) for place in {one.passage for one in candidates}}
+    kept = [one for one in candidates if not inside(spans[one.passage], one.start, one.end)]
+    return kept or list(candidates)
+
+
+def _fallback(written: Written) -> str | None:
+    """Why the sources' own words are needed; None when they are not."""
+    if written.error is not None:
+        return "failed"
+    if written.supported:
+        return None
+    return "unsupported" if written.sentences else "nothing"
+
+
+def _warnings(written: Written, fallback: str | None) -> Iterator[Json]:
+    if fallback == "failed" and written.error is not None:
+        yield f"The language model failed, so the sources are quoted instead: {written.error.message}"
+    elif fallback is not None:
+        yield "Nothing that the language model wrote is supported by the evidence, so the sources are quoted instead."
+    elif written.finish == "length":
+        yield "The answer reached llm_max_tokens and ends there."
+
+
+def _events(shown: Shown) -> Iterator[StreamEvent]:
+    waiting = {citation.id: citation for citation in shown.citations}
+    for piece in _PIECE.findall(shown.text):
+        yield StreamEvent("token", content=piece)
+        citation = waiting.pop(piece.strip(), None)
+        if citation is not None:
+            yield StreamEvent("citation", citation=citation)
+
+
 def _weighed(hits: Sequence[SearchHit], probability: float, threshold: float) -> tuple[SearchHit, ...]:
     """Relevance of each hit: the judge's probability for the best, the others as a share of it."""
     best = hits[0].score if hits else 0.0
@@ -132,14 +268,9 @@ def _weighed(hits: Sequence[SearchHit], probability: float, threshold: float) ->
     )
 
 
-def _heading(hit: SearchHit) -> str:
-    """Title and section path: a sentence is read under its headings."""
-    return " › ".join(dict.fromkeys(part for part in (hit.passage.title, *hit.passage.section_path) if part))
-
-
 def _evidence(hit: SearchHit) -> Evidence:
     return Evidence(
-        passage=EvidencePassage(hit.passage.text, _heading(hit)),
+        passage=EvidencePassage(hit.passage.text, heading(hit.passage)),
         cosine=hit.vector_score,
         keyword_score=hit.keyword_score,
         vector_rank=hit.vector_rank,
@@ -157,9 +288,10 @@ def _with_times(answer: Answer, result: SearchResult, elapsed: float) -> Answer:
         "graph_result_count": result.counts.get("graph", 0),
         "citation_count": len(answer.citations),
         "total_tokens": sum(hit.passage.token_count for hit in result.hits),
-        "warnings": list(result.warnings),
     }
-    return replace(answer, metadata=metadata)
+    own = answer.metadata.get("warnings")
+    warnings: list[Json] = [*result.warnings, *(own if isinstance(own, list) else ())]
+    return replace(answer, metadata={**metadata, **answer.metadata, "warnings": warnings})
 
 
 def _stream_metadata(answer: Answer) -> dict[str, Json]:

@@ -39,6 +39,17 @@ CHECKS = Metric("kedge_checks_total", "counter", "Checks in the background, by r
 CHECK_PROBLEMS = Metric(
     "kedge_check_problems_total", "counter", "Differences that checks in the background found, by kind.", ("kind",)
 )
+LLM_CALLS = Metric("kedge_llm_calls_total", "counter", "Calls to language models, by result.", ("model", "result"))
+LLM_TOKENS = Metric(
+    "kedge_llm_tokens_total", "counter", "Tokens that language models read and wrote.", ("model", "kind")
+)
+LLM_SECONDS = Metric("kedge_llm_seconds", "histogram", "Seconds of a call to a language model.", ("model",))
+LLM_SENTENCES = Metric(
+    "kedge_llm_sentences_total",
+    "counter",
+    "Generated sentences, by whether the evidence supports them.",
+    ("supported",),
+)
 
 METRICS: tuple[Metric, ...] = (
     REQUESTS,
@@ -53,6 +64,10 @@ METRICS: tuple[Metric, ...] = (
     JOBS,
     CHECKS,
     CHECK_PROBLEMS,
+    LLM_CALLS,
+    LLM_TOKENS,
+    LLM_SECONDS,
+    LLM_SENTENCES,
 )
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)

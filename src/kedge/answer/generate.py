@@ -95,6 +95,8 @@ class Writer:
     ) -> AsyncGenerator[Shown, None]:
         """Sentences as soon as they are checked. A failure of the model ends it and is left in `written.error`."""
         sources = [(source.title, source.text) for source in written.context.sources]
+        if not sources:
+            return
         prompt = answer_prompt(question, sources, self._settings.llm_max_tokens)
         said: list[str] = []
         try:

@@ -15,8 +15,10 @@ import numpy as np
 from kedge.answer.context import heading
 from kedge.answer.extract import Quote
 from kedge.models.base import Vectors
+from kedge.retrieve.soft import open_vectors, soft_match
 from kedge.text.analyze import terms, words
 from kedge.text.antonyms import OPPOSITES
+from kedge.text.generic import generic_terms
 from kedge.text.languages import guess
 from kedge.text.numbers import numbers
 from kedge.text.orders import inside, ordering_spans
@@ -34,11 +36,13 @@ LIKELY, NEAR = 0.55, 0.7
 """Share that is enough where the sentence also means nearly the same as the spans, by cosine."""
 SINGLE = 0.4
 """Least share in the first span: a sentence is not put together from scraps."""
+SYNONYM = 0.65
+"""Least similarity of two words, each taken alone, that may stand for each other."""
 ABOUT = 0.2
 """Least cosine to the question for a sentence that shares no word with it."""
 GAIN = 0.05
 _NAME = re.compile(r"\b[A-ZÀ-ÖØ-Þ\u0386-\u03ab\u0400-\u042f][\w’'-]*|\b\w*\d[\w.-]*\b|\b[A-Z]{2,}\b")
-_CLAUSE = re.compile(r"[,;:()–—]|\b(?:but|while|whereas|although|because|which|who|and)\b", re.IGNORECASE)
+_CLAUSE = re.compile(r"[,;:()–—]|[.!?]\s|\b(?:but|while|whereas|although|because|which|who|and)\b", re.IGNORECASE)
 _HEADING = re.compile(r"\s*#{1,6}\s")
 _SPACE = re.compile(r"\s+")
 _DENIALS = frozenset(terms("not no never none without cannot nor neither except"))
@@ -80,12 +84,12 @@ class Support:
         if "```" in claim:
             return self._verbatim(claim)
         language = guess(claim) if len(claim) > 80 else "en"
-        wanted = frozenset(terms(claim, language)) or frozenset(words(claim))
+        wanted = (frozenset(terms(claim, language)) or frozenset(words(claim))) - _DENIALS
         if not wanted or claim.rstrip().endswith(("?", "？")):
             return Verdict(False, reason="empty")
         chosen = self._choose(wanted, frozenset(cited))
         share = len(wanted & self._held(chosen)) / len(wanted)
-        reason = "words" if share < LIKELY else self._differs(claim, language, chosen)
+        reason = "words" if share < LIKELY or self._strange(claim, chosen) else self._differs(claim, language, chosen)
         reason = reason or await self._strays(claim, chosen, share)
         if reason:
             return Verdict(False, reason=reason)
@@ -139,6 +143,16 @@ class Support:
             return "opposite"
         return ""
 
+    def _strange(self, claim: str, chosen: Sequence[_Span]) -> list[str]:
+        """Words of the claim that carry meaning and that neither the spans nor the question have, nor a near word."""
+        held = self._held(chosen) | generic_terms() | _DENIALS | frozenset(self._question.terms)
+        missing = [word for word in words(claim) if not frozenset(terms(word)) <= held]
+        near = open_vectors()
+        if not missing or near is None:
+            return missing
+        said = " ".join(span.text for span in chosen)
+        return [word for word in missing if soft_match(near, word, [said])[0] < SYNONYM]
+
     def _question_in(self, chosen: Sequence[_Span]) -> bool:
         return self._question.coverage(self._held(chosen)) >= ABOUT
 
@@ -189,7 +203,7 @@ def _names(claim: str) -> frozenset[str]:
         following = found[1] if len(found) > 1 else None
         if following is None or claim[first.end() : following.start()].strip():
             found = found[1:]
-    return frozenset(term for match in found for term in terms(match.group()))
+    return frozenset(term for match in found if not numbers(match.group()) for term in terms(match.group()))
 
 
 def _denied(one: str, other: str) -> bool:

@@ -12,12 +12,13 @@ from kedge import __version__
 from kedge.config import Settings
 from kedge.engine import Engine
 from kedge.ingest.check import CheckReport
+from kedge.models.llm.limits import Call
 from kedge.server import errors
 from kedge.server.deps import own_origin
 from kedge.server.edge import Edge
 from kedge.server.models import ErrorBody
 from kedge.server.routes import collections, documents, feedback, health, ingest, query
-from kedge.telemetry import CHECK_PROBLEMS, CHECKS, Metrics
+from kedge.telemetry import CHECK_PROBLEMS, CHECKS, LLM_CALLS, LLM_SECONDS, LLM_TOKENS, Metrics
 
 DESCRIPTION = """
 Answers questions over your own documents; each sentence of an answer points to its source, and a question that the
@@ -67,16 +68,26 @@ def _lifespan(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         if given is not None:
             given.on_check = partial(_count_check, metrics)
+            given.on_llm_call = partial(_count_call, metrics)
             app.state.engine = given
             yield
             return
         async with Engine.open(settings) as engine:
             engine.on_check = partial(_count_check, metrics)
+            engine.on_llm_call = partial(_count_call, metrics)
             app.state.engine = engine
             engine.start_worker()
             yield
 
     return lifespan
+
+
+def _count_call(metrics: Metrics, call: Call) -> None:
+    """What a call to a language model cost, for `/metrics`."""
+    metrics.add(LLM_CALLS, call.model, call.result)
+    metrics.add(LLM_TOKENS, call.model, "prompt", by=call.usage.prompt_tokens)
+    metrics.add(LLM_TOKENS, call.model, "completion", by=call.usage.completion_tokens)
+    metrics.observe(LLM_SECONDS, call.seconds, call.model)
 
 
 def _count_check(metrics: Metrics, report: CheckReport | None) -> None:

@@ -53,6 +53,10 @@ class Settings(BaseModel):
     unsupported: Literal["drop", "mark", "keep"] = Field(
         "drop", description="Generated sentences that the evidence does not support."
     )
+    session_minutes: float = Field(30.0, ge=0, description="Minutes a session's questions are remembered; 0: never.")
+    session_keep: Literal["memory", "home"] = Field(
+        "memory", description="Where: in the process, or in a file of the home that other processes read too."
+    )
     context_passages: int = Field(20, ge=1, le=200, description="Most passages that a language model gets to read.")
     context_tokens: int = Field(
         100_000, ge=256, description="Most tokens of passages for it, if its window allows so many."

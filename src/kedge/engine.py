@@ -14,6 +14,7 @@ from contextlib import aclosing, asynccontextmanager, suppress
 
 from kedge import registry
 from kedge.answer.answerer import Answerer
+from kedge.answer.conversation import Conversation, ask_in, stream_in
 from kedge.answer.generate import Writer
 from kedge.config import Settings
 from kedge.errors import KedgeError, NotFoundError, UsageError
@@ -76,6 +77,7 @@ class Engine:
         self._retriever = Retriever(settings, stores, self._keeper)
         recorder = Recorder(stores.catalog.analytics, key, settings.threshold)
         self._model = model
+        self._conversation = Conversation.of(settings, model)
         writer = Writer(model, settings) if model is not None else None
         answerer = Answerer(settings, self._retriever, self._keeper, recorder, writer)
         self._passages = PassagesWay(self._retriever, answerer)
@@ -213,12 +215,12 @@ class Engine:
     async def ask(self, query: Query) -> Answer:
         """An answer made of cited sentences, or a refusal that says so."""
         validate(query)
-        return await (await self._way(query.scope)).ask(query)
+        return await ask_in(self._conversation, query, await self._way(query.scope))
 
     async def stream(self, query: Query) -> AsyncIterator[StreamEvent]:
         """The answer in events: tokens, citations, metadata, done; or an error event."""
         validate(query)
-        async with aclosing((await self._way(query.scope)).stream(query)) as events:
+        async with aclosing(stream_in(self._conversation, query, await self._way(query.scope))) as events:
             async for event in events:
                 yield event
 

@@ -98,7 +98,10 @@ def test_equal_and_contained_texts_are_there_once() -> None:
 
 
 def test_a_long_text_ends_with_a_sentence() -> None:
-    hits = [hit("long", sentences_of(50), score=0.9), hit("short", "Another. " + sentences_of(2), score=0.5, document="s")]
+    hits = [
+        hit("long", sentences_of(50), score=0.9),
+        hit("short", "Another. " + sentences_of(2), score=0.5, document="s"),
+    ]
     found = context(hits, budget=200 + 2 * FRAME)
     assert [source.truncated for source in found.sources] == [True, False]
     assert found.sources[0].text.endswith(".")

@@ -15,16 +15,13 @@ from kedge.models.http import EXCERPT, RETRIED
 KEY = "KEDGE_LLM_KEY"
 
 
-class Passing(ModelError):
-    """A failure that may pass when asked again; `wait` is what the server asked for, in seconds."""
+class Passing(Exception):
+    """Between a provider and its limits: an error that may pass, and how long the server says to wait."""
 
     def __init__(self, error: ModelError, wait: float | None = None) -> None:
-        super().__init__(error.message, hint=error.hint, details=error.details)
+        super().__init__(error.message)
+        self.error = error
         self.wait = wait
-
-    def final(self) -> ModelError:
-        """The failure without the promise."""
-        return ModelError(self.message, hint=self.hint, details=self.details)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +32,7 @@ class Upstream:
     model: str
     key: SecretStr | None = None
 
-    def failed(self, status: int, said: str, headers: Mapping[str, str] | None = None) -> ModelError:
+    def failed(self, status: int, said: str, headers: Mapping[str, str] | None = None) -> ModelError | Passing:
         """The server answered with an error: as HTTP status, or in the middle of a stream."""
         if status in (401, 403):
             return ModelError(

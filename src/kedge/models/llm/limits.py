@@ -124,7 +124,7 @@ class LimitedModel:
                 return
             except Passing as error:
                 if any(tried.said) or tried.attempts >= backoff.attempts:
-                    raise error.final() from error
+                    raise error.error from error
                 await backoff.sleep(backoff.delay(tried.attempts - 1, error.wait))
 
     async def _timed(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:

@@ -14,6 +14,7 @@ from kedge.answer.cite import cite
 from kedge.answer.context import heading
 from kedge.answer.extract import ExtractedAnswer, extract_answer
 from kedge.answer.generate import Shown, Writer, Written
+from kedge.answer.several import extract_several
 from kedge.answer.support import Support
 from kedge.config import Settings
 from kedge.errors import NotFoundError
@@ -23,14 +24,17 @@ from kedge.retrieve.pipeline import Retriever
 from kedge.retrieve.ports import CollectionSource
 from kedge.retrieve.rarity import as_idf, term_weights
 from kedge.retrieve.record import Recorder
+from kedge.text.evidence import MAX_CANDIDATES, Sentence, candidate_sentences, rank_sentences
 from kedge.text.evidence import Passage as EvidencePassage
-from kedge.text.evidence import Sentence, candidate_sentences, rank_sentences
 from kedge.text.orders import inside, ordering_spans
 from kedge.text.question import Question, parse_question
+from kedge.text.shape import shape_of
 from kedge.types import Answer, Collection, Json, Query, SearchHit, SearchResult, StreamEvent
 
 REFUSAL = "There is not enough evidence in this collection to answer that."
 BROKE_OFF = "(The language model broke off here. The sources themselves say:)"
+SEVERAL = 24
+"""Sentences that are looked at for a comparison, a list or a summary."""
 AROUND = 2
 """Best hits whose neighbours a language model may read too."""
 _PIECE = re.compile(r"\S+\s*|\s+")
@@ -127,7 +131,7 @@ class Answerer:
         passages = [EvidencePassage(hit.passage.text, heading(hit.passage)) for hit in hits]
         ranked = await self._sentences(question, collection, passages)
         probability = default_judge().probability(judge_features(question, [_evidence(hit) for hit in hits], ranked))
-        extracted = extract_answer(question, passages, ranked)
+        extracted = await self._extracted(question, collection, passages, ranked)
         if extracted is None or probability < self._settings.threshold:
             return _Judged(probability, extracted, (), question, collection)
         known = self._retriever.stores.catalog.passages
@@ -137,10 +141,30 @@ class Answerer:
         weights = await term_weights(self._retriever.stores.vectors, collection, query.text)
         return parse_question(query.text, as_idf(weights, collection))
 
+    async def _extracted(
+        self,
+        question: Question,
+        collection: Collection,
+        passages: Sequence[EvidencePassage],
+        ranked: Sequence[Sentence],
+    ) -> ExtractedAnswer | None:
+        """One fact from what the judge saw; for more than one fact, more sentences are looked at."""
+        shape = shape_of(question.text)
+        if shape.kind != "fact":
+            wider = await self._sentences(question, collection, passages, SEVERAL)
+            found = extract_several(question, shape, passages, wider)
+            if found is not None:
+                return found
+        return extract_answer(question, passages, ranked)
+
     async def _sentences(
-        self, question: Question, collection: Collection, passages: Sequence[EvidencePassage]
+        self,
+        question: Question,
+        collection: Collection,
+        passages: Sequence[EvidencePassage],
+        limit: int = MAX_CANDIDATES,
     ) -> list[Sentence]:
-        candidates = without_orders(candidate_sentences(question, passages), passages)
+        candidates = without_orders(candidate_sentences(question, passages, limit=limit), passages)
         if not candidates:
             return []
         embedder = await self._collections.embedder_of(collection)

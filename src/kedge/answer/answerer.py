@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from kedge.answer.beside import around, join_before
 from kedge.answer.cite import cite
+from kedge.answer.compose import (
+    events_of,
+    evidence_of,
+    fallback_of,
+    stream_metadata,
+    warnings_of,
+    weighed,
+    with_times,
+    without_orders,
+)
 from kedge.answer.context import heading
 from kedge.answer.extract import ExtractedAnswer, extract_answer
 from kedge.answer.generate import Shown, Writer, Written
@@ -19,14 +28,13 @@ from kedge.answer.support import Support
 from kedge.config import Settings
 from kedge.errors import NotFoundError
 from kedge.ids import new_id
-from kedge.retrieve.judge import Evidence, confidence, default_judge, judge_features
+from kedge.retrieve.judge import confidence, default_judge, judge_features
 from kedge.retrieve.pipeline import Retriever
 from kedge.retrieve.ports import CollectionSource
 from kedge.retrieve.rarity import as_idf, term_weights
 from kedge.retrieve.record import Recorder
 from kedge.text.evidence import MAX_CANDIDATES, Sentence, candidate_sentences, rank_sentences
 from kedge.text.evidence import Passage as EvidencePassage
-from kedge.text.orders import inside, ordering_spans
 from kedge.text.question import Question, parse_question
 from kedge.text.shape import shape_of
 from kedge.types import Answer, Collection, Json, Query, SearchHit, SearchResult, StreamEvent
@@ -37,7 +45,6 @@ SEVERAL = 24
 """Sentences that are looked at for a comparison, a list or a summary."""
 AROUND = 2
 """Best hits whose neighbours a language model may read too."""
-_PIECE = re.compile(r"\S+\s*|\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +87,10 @@ class Answerer:
         async with aclosing(self._run(query)) as parts:
             async for part in parts:
                 if isinstance(part, Shown):
-                    for event in _events(part):
+                    for event in events_of(part):
                         yield event
                 else:
-                    yield StreamEvent("metadata", metadata=_stream_metadata(part))
+                    yield StreamEvent("metadata", metadata=stream_metadata(part))
         yield StreamEvent("done")
 
     async def _run(self, query: Query) -> AsyncGenerator[Shown | Answer, None]:
@@ -102,7 +109,7 @@ class Answerer:
                     answer = part
         assert answer is not None
         elapsed = 1000 * (time.perf_counter() - started)
-        answer = _with_times(answer, result, elapsed)
+        answer = with_times(answer, result, elapsed)
         await self._recorder.record(query, result, answer, elapsed)
         yield answer
 
@@ -130,7 +137,7 @@ class Answerer:
             return _Judged(0.0, None, (), question, collection)
         passages = [EvidencePassage(hit.passage.text, heading(hit.passage)) for hit in hits]
         ranked = await self._sentences(question, collection, passages)
-        probability = default_judge().probability(judge_features(question, [_evidence(hit) for hit in hits], ranked))
+        probability = default_judge().probability(judge_features(question, [evidence_of(hit) for hit in hits], ranked))
         extracted = await self._extracted(question, collection, passages, ranked)
         if extracted is None or probability < self._settings.threshold:
             return _Judged(probability, extracted, (), question, collection)
@@ -177,7 +184,7 @@ class Answerer:
         """Checked sentences of the model; the sources' own words where it failed or nothing of it was supported."""
         catalog = self._retriever.stores.catalog.passages
         beside = await around(catalog, query, (*result.hits, *judged.joined), AROUND)
-        hits = _weighed((*result.hits, *judged.joined, *beside), judged.probability, self._settings.threshold)
+        hits = weighed((*result.hits, *judged.joined, *beside), judged.probability, self._settings.threshold)
         embedder = await self._collections.embedder_of(judged.collection)
         support = await asyncio.to_thread(Support, judged.question, hits, embedder.embed)
         written = Written(writer.model.name, await writer.context(query.text, hits))
@@ -186,7 +193,7 @@ class Answerer:
                 yield part
         if written.error is not None and self._settings.llm_failure == "error":
             raise written.error
-        fallback = _fallback(written)
+        fallback = fallback_of(written)
         if fallback is None:
             yield self._whole(written, judged, hits)
             return
@@ -226,12 +233,12 @@ class Answerer:
             evidence_probability=judged.probability,
             short_answer=short.text if short and named else None,
             hits=hits,
-            metadata={"generation": generation, "warnings": [*_warnings(written, fallback)]},
+            metadata={"generation": generation, "warnings": [*warnings_of(written, fallback)]},
         )
 
     def _compose(self, result: SearchResult, judged: _Judged) -> Answer:
         query_id = new_id()
-        hits = _weighed((*result.hits, *judged.joined), judged.probability, self._settings.threshold)
+        hits = weighed((*result.hits, *judged.joined), judged.probability, self._settings.threshold)
         level = confidence(judged.probability, self._settings.threshold)
         if level == "insufficient" or judged.extracted is None:
             return Answer(query_id, REFUSAL, (), "insufficient", judged.probability, hits=hits)
@@ -246,83 +253,3 @@ class Answerer:
             short_answer=short.text if short else None,
             hits=hits,
         )
-
-
-def without_orders(candidates: Sequence[Sentence], passages: Sequence[EvidencePassage]) -> list[Sentence]:
-    """The sentences without those that give orders to a reader, unless there are no others."""
-    spans = {place: ordering_spans(passages[place].text) for place in {one.passage for one in candidates}}
-    kept = [one for one in candidates if not inside(spans[one.passage], one.start, one.end)]
-    return kept or list(candidates)
-
-
-def _fallback(written: Written) -> str | None:
-    """Why the sources' own words are needed; None when they are not."""
-    if written.error is not None:
-        return "failed"
-    if written.supported:
-        return None
-    return "unsupported" if written.sentences else "nothing"
-
-
-def _warnings(written: Written, fallback: str | None) -> Iterator[Json]:
-    if fallback == "failed" and written.error is not None:
-        yield f"The language model failed, so the sources are quoted instead: {written.error.message}"
-    elif fallback is not None:
-        yield "Nothing that the language model wrote is supported by the evidence, so the sources are quoted instead."
-    elif written.finish == "length":
-        yield "The answer reached llm_max_tokens and ends there."
-
-
-def _events(shown: Shown) -> Iterator[StreamEvent]:
-    waiting = {citation.id: citation for citation in shown.citations}
-    for piece in _PIECE.findall(shown.text):
-        yield StreamEvent("token", content=piece)
-        citation = waiting.pop(piece.strip(), None)
-        if citation is not None:
-            yield StreamEvent("citation", citation=citation)
-
-
-def _weighed(hits: Sequence[SearchHit], probability: float, threshold: float) -> tuple[SearchHit, ...]:
-    """Relevance of each hit: the judge's probability for the best, the others as a share of it."""
-    best = hits[0].score if hits else 0.0
-    shares = [hit.score / best if best else 0.0 for hit in hits]
-    return tuple(
-        replace(hit, score=probability * share, above_threshold=probability * share >= threshold)
-        for hit, share in zip(hits, shares, strict=True)
-    )
-
-
-def _evidence(hit: SearchHit) -> Evidence:
-    return Evidence(
-        passage=EvidencePassage(hit.passage.text, heading(hit.passage)),
-        cosine=hit.vector_score,
-        keyword_score=hit.keyword_score,
-        vector_rank=hit.vector_rank,
-        keyword_rank=hit.keyword_rank,
-        graph_rank=hit.graph_rank,
-    )
-
-
-def _with_times(answer: Answer, result: SearchResult, elapsed: float) -> Answer:
-    metadata: dict[str, Json] = {
-        "latency_ms": round(elapsed, 2),
-        "timings_ms": {stage: round(ms, 2) for stage, ms in result.timings_ms.items()},
-        "vector_result_count": result.counts.get("vector", 0),
-        "keyword_result_count": result.counts.get("keyword", 0),
-        "graph_result_count": result.counts.get("graph", 0),
-        "citation_count": len(answer.citations),
-        "total_tokens": sum(hit.passage.token_count for hit in result.hits),
-    }
-    own = answer.metadata.get("warnings")
-    warnings: list[Json] = [*result.warnings, *(own if isinstance(own, list) else ())]
-    return replace(answer, metadata={**metadata, **answer.metadata, "warnings": warnings})
-
-
-def _stream_metadata(answer: Answer) -> dict[str, Json]:
-    return {
-        "query_id": answer.query_id,
-        "confidence": answer.confidence,
-        "evidence_probability": answer.evidence_probability,
-        "short_answer": answer.short_answer,
-        **answer.metadata,
-    }

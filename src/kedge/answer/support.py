@@ -77,6 +77,8 @@ class Support:
         self._embed = embed
         self._titles = [frozenset(terms(heading(hit.passage), guess(hit.passage.text))) for hit in hits]
         self._spans = [span for place, hit in enumerate(hits) for span in _cut(place, hit)]
+        self._free = generic_terms() | _DENIALS | frozenset(question.terms)
+        """Words that need no source."""
         self._vectors: dict[str, Vectors] = {}
 
     async def check(self, claim: str, cited: Sequence[int] = ()) -> Verdict:
@@ -88,8 +90,10 @@ class Support:
         if not wanted or claim.rstrip().endswith(("?", "？")):
             return Verdict(False, reason="empty")
         chosen = self._choose(wanted, frozenset(cited))
-        share = len(wanted & self._held(chosen)) / len(wanted)
-        reason = "words" if share < LIKELY or self._strange(claim, chosen) else self._differs(claim, language, chosen)
+        counted = wanted - self._free or wanted
+        share = len(counted & self._held(chosen)) / len(counted)
+        reason = self._differs(claim, language, chosen) if chosen else "words"
+        reason = reason or ("words" if share < LIKELY or self._strange(claim, chosen) else "")
         reason = reason or await self._strays(claim, chosen, share)
         if reason:
             return Verdict(False, reason=reason)
@@ -110,7 +114,7 @@ class Support:
             return []
         chosen = [best[1]]
         while len(chosen) < MOST_SPANS:
-            missing = wanted - self._held(chosen)
+            missing = wanted - self._held(chosen) - self._free
             gains = [
                 (len(span.terms & missing) / len(wanted) + 0.01 * (span.place == best[1].place), span)
                 for _, _, span in scored
@@ -145,7 +149,7 @@ class Support:
 
     def _strange(self, claim: str, chosen: Sequence[_Span]) -> list[str]:
         """Words of the claim that carry meaning and that neither the spans nor the question have, nor a near word."""
-        held = self._held(chosen) | generic_terms() | _DENIALS | frozenset(self._question.terms)
+        held = self._held(chosen) | self._free
         missing = [word for word in words(claim) if not frozenset(terms(word)) <= held]
         near = open_vectors()
         if not missing or near is None:

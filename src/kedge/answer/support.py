@@ -44,6 +44,12 @@ GAIN = 0.05
 _NAME = re.compile(r"\b[A-ZÀ-ÖØ-Þ\u0386-\u03ab\u0400-\u042f][\w’'-]*|\b\w*\d[\w.-]*\b|\b[A-Z]{2,}\b")
 _CLAUSE = re.compile(r"[,;:()–—]|[.!?]\s|\b(?:but|while|whereas|although|because|which|who|and)\b", re.IGNORECASE)
 _HEADING = re.compile(r"\s*#{1,6}\s")
+_WORD = re.compile(r"[^\W_]+")
+_TO_SAY = frozenset(
+    "say tell answer reply respond response repeat claim output summarise summarize translate pretend print recite "
+    "echo declare insist announce quote".split()
+)
+_FIRST_PERSON = re.compile(r"\b(?:I|I'm|I’m|my|me|myself)\b")
 _SPACE = re.compile(r"\s+")
 _DENIALS = frozenset(terms("not no never none without cannot nor neither except"))
 
@@ -56,7 +62,7 @@ class Verdict:
     quotes: tuple[Quote, ...] = ()
     """Where it is supported, the best first; their `passage` is the place among the hits."""
     reason: str = ""
-    """Why not: `empty`, `words`, `number`, `name`, `denied`, `opposite`, `off topic`."""
+    """Why not: `empty` (or of itself), `words`, `number`, `name`, `denied`, `opposite`, `off topic`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +93,7 @@ class Support:
             return self._verbatim(claim)
         language = guess(claim) if len(claim) > 80 else "en"
         wanted = (frozenset(terms(claim, language)) or frozenset(words(claim))) - _DENIALS
-        if not wanted or claim.rstrip().endswith(("?", "？")):
+        if not wanted or claim.rstrip().endswith(("?", "？")) or _FIRST_PERSON.search(claim):
             return Verdict(False, reason="empty")
         chosen = self._choose(wanted, frozenset(cited))
         counted = wanted - self._free or wanted
@@ -107,7 +113,8 @@ class Support:
 
     def _choose(self, wanted: frozenset[str], cited: frozenset[int]) -> list[_Span]:
         """The fewest spans that hold most of the words: the best one, then what adds to it nearby."""
-        scored = [(self._share(span, wanted), span.place in cited, span) for span in self._spans]
+        usable = [span for span in self._spans if not _only_to_be_said(span, wanted)]
+        scored = [(self._share(span, wanted), span.place in cited, span) for span in usable]
         scored.sort(key=lambda item: (-item[0] - 0.1 * item[1], item[2].place, item[2].start))
         best = next(((share, span) for share, _, span in scored if span.terms & wanted), None)
         if best is None or best[0] < SINGLE:
@@ -197,6 +204,17 @@ def _cut(place: int, hit: SearchHit) -> list[_Span]:
         for start, end in sentences(text)
         if not inside(orders, start, end) and not _HEADING.match(text, start, end)
     ]
+
+
+def _only_to_be_said(span: _Span, wanted: frozenset[str]) -> bool:
+    """Whether the span holds the words only as something to be said ("claim that …", "the response is: …")."""
+    for match in _WORD.finditer(span.text):
+        own = frozenset(terms(match.group()))
+        if match.group().lower() in _TO_SAY and not own <= wanted:
+            return True
+        if own and own <= wanted:
+            return False
+    return False
 
 
 def _names(claim: str) -> frozenset[str]:

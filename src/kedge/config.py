@@ -40,6 +40,29 @@ class Settings(BaseModel):
     rerank_key: SecretStr | None = Field(None, description="Key for the server of an `endpoint:` reranker.")
     model_timeout: float = Field(30.0, gt=0, description="Seconds for one request to a model server.")
     llm: str = Field("extractive", description="What writes answers: `extractive` (verbatim sentences) or a model.")
+    llm_url: str = Field("", description="Server of the language model; empty: the vendor's own.")
+    llm_key: SecretStr | None = Field(None, description="Key for that server.")
+    llm_max_tokens: int = Field(512, ge=16, le=32_000, description="Most tokens of one generated answer.")
+    llm_temperature: float | None = Field(None, ge=0, le=2, description="Sent only if set; local models use 0.")
+    llm_timeout: float = Field(60.0, gt=0, description="Seconds until a model's first words.")
+    llm_stall_timeout: float = Field(30.0, gt=0, description="Seconds that a model may pause between two pieces.")
+    llm_attempts: int = Field(3, ge=1, le=10, description="How often a call is tried as long as nothing came of it.")
+    llm_concurrent: int = Field(4, ge=1, le=256, description="Calls to the language model at a time.")
+    llm_per_minute: int = Field(0, ge=0, description="Calls to the language model in a minute; 0: no limit.")
+    llm_failure: Literal["extractive", "error"] = Field(
+        "extractive", description="When a model fails: quote the sources instead, or fail."
+    )
+    unsupported: Literal["drop", "mark", "keep"] = Field(
+        "drop", description="Generated sentences that the evidence does not support."
+    )
+    session_minutes: float = Field(30.0, ge=0, description="Minutes a session's questions are remembered; 0: never.")
+    session_keep: Literal["memory", "home"] = Field(
+        "memory", description="Where: in the process, or in a file of the home that other processes read too."
+    )
+    context_passages: int = Field(20, ge=1, le=200, description="Most passages that a language model gets to read.")
+    context_tokens: int = Field(
+        100_000, ge=256, description="Most tokens of passages for it, if its window allows so many."
+    )
     threads: int = Field(0, ge=0, le=256, description="Threads for the embedding model; 0: all cores.")
     channels: tuple[Literal["vector", "keyword", "graph"], ...] = Field(
         ("vector", "keyword", "graph"), min_length=1, description="Ways to search; comma-separated in the environment."

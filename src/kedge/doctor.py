@@ -10,7 +10,7 @@ import os
 import shutil
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -326,9 +326,16 @@ async def _language_model(patient: Patient) -> AsyncIterator[Finding]:
     name = patient.settings.llm
     if name != "extractive":
         model = registry.open_language_model(name, patient.settings)
-        async for _ in model.stream(Prompt("Answer with one word.", "Say: ready", max_tokens=8)):
-            break
-    yield Finding("language model", Status.OK, mask_url(name))
+        patient.close_later(model.close)
+        begun = time.perf_counter()
+        async with aclosing(model.stream(Prompt("Answer with one word.", "Say: ready", max_tokens=8))) as pieces:
+            await anext(pieces, None)
+        took = 1000 * (time.perf_counter() - begun)
+        yield Finding(
+            "language model", Status.OK, f"{model.name}: a window of {model.window}, first word in {took:.0f} ms"
+        )
+        return
+    yield Finding("language model", Status.OK, name)
 
 
 async def _jobs(patient: Patient) -> AsyncIterator[Finding]:

@@ -15,6 +15,8 @@ from dataclasses import replace
 
 from kedge import registry
 from kedge.answer.answerer import Answerer
+from kedge.answer.conversation import Conversation, ask_in, stream_in
+from kedge.answer.generate import Writer
 from kedge.config import Settings
 from kedge.errors import KedgeError, NotFoundError, UsageError
 from kedge.graphs.importing import EVERY_NODE
@@ -31,6 +33,8 @@ from kedge.kinds.courses.kind import CoursesKind
 from kedge.kinds.graph_way import GraphWay
 from kedge.kinds.graphs import GraphKind
 from kedge.kinds.way import PassagesWay, TakesMore, WayOut
+from kedge.models.base import LanguageModel
+from kedge.models.llm.limits import Call, LimitedModel
 from kedge.models.watched import OnEmbed
 from kedge.nodekeeper import NodeKeeper
 from kedge.queues.base import Duties, finishing
@@ -66,7 +70,16 @@ log = logging.getLogger(__name__)
 class Engine:
     """All of Kedge over one set of stores. Made by `Engine.open`; safe for many tasks of one event loop."""
 
-    def __init__(self, settings: Settings, stores: Stores, work: Work, key: bytes, on_step: OnStep) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        stores: Stores,
+        work: Work,
+        key: bytes,
+        *,
+        on_step: OnStep,
+        model: LanguageModel | None = None,
+    ) -> None:
         self.settings = settings
         self.stores = stores
         self._work = work
@@ -76,7 +89,10 @@ class Engine:
         self._reindexer = Reindexer(stores, self._keeper, work.locks, on_step)
         self._retriever = Retriever(settings, stores, self._keeper)
         recorder = Recorder(stores.catalog.analytics, key, settings.threshold)
-        answerer = Answerer(settings, self._retriever, self._keeper, recorder)
+        self._model = model
+        self._conversation = Conversation.of(settings, model)
+        writer = Writer(model, settings) if model is not None else None
+        answerer = Answerer(settings, self._retriever, self._keeper, recorder, writer)
         self._passages = PassagesWay(self._retriever, answerer)
         self.courses = Courses(settings, stores, self._keeper, recorder)
         """Lessons, chains and prerequisites of course collections."""
@@ -94,6 +110,10 @@ class Engine:
         """By kind: those that are not answered from passages."""
         self.llm_calls = 0
         """Calls to a language model so far: none, as long as every answer is extractive."""
+        self.on_llm_call: Callable[[Call], None] = lambda _call: None
+        """Called after every call to a language model with what it cost."""
+        if isinstance(model, LimitedModel):
+            model.on_call = self._called
         self.on_check: Callable[[CheckReport | None], None] = lambda _report: None
         """Called after every check in the background with what it found; None: it failed."""
         self._worker: asyncio.Task[None] | None = None
@@ -103,8 +123,7 @@ class Engine:
     @asynccontextmanager
     async def open(cls, settings: Settings, *, on_step: OnStep = no_step) -> AsyncIterator[Engine]:
         """Lock the home, unless every store is a server, and open the stores. Models load on first use."""
-        if settings.llm != "extractive":
-            registry.open_language_model(settings.llm, settings)  # says which there are; never ignored in silence
+        model = registry.open_writer(settings)  # a name or key that cannot be is told now, not at the first question
         home = Home(settings.home)
         home.acquire(shared=registry.on_servers(settings))
         try:
@@ -115,7 +134,7 @@ class Engine:
                 registry.open_nodes(settings),
             )
             work = open_work(settings, stores.catalog, home)
-            engine = cls(settings, stores, work, home.key(), on_step)
+            engine = cls(settings, stores, work, home.key(), on_step=on_step, model=model)
             try:
                 await engine._tables.start()
                 yield engine
@@ -133,6 +152,8 @@ class Engine:
         await self._upkeep.close()
         await self._tables.close()
         await self._keeper.close()
+        if self._model is not None:
+            await self._model.close()
         await self.stores.vectors.close()
         await self.stores.graph.close()
         await self.stores.nodes.close()
@@ -141,6 +162,10 @@ class Engine:
     def watch_embedding(self, on_embed: OnEmbed) -> None:
         """Have every call of an embedding model told, with its seconds and whether it worked."""
         self._keeper.on_embed = on_embed
+
+    def _called(self, call: Call) -> None:
+        self.llm_calls += 1
+        self.on_llm_call(call)
 
     # ------------------------------------------------------------ way in
 
@@ -228,11 +253,11 @@ class Engine:
 
     async def ask(self, query: Query) -> Answer:
         """An answer made of cited sentences, or a refusal that says so."""
-        return await (await self._way(query)).ask(query)
+        return await ask_in(self._conversation, query, await self._way(query))
 
     async def stream(self, query: Query) -> AsyncIterator[StreamEvent]:
         """The answer in events: tokens, citations, metadata, done; or an error event."""
-        async with aclosing((await self._way(query)).stream(query)) as events:
+        async with aclosing(stream_in(self._conversation, query, await self._way(query))) as events:
             async for event in events:
                 yield event
 

@@ -71,7 +71,14 @@ RERANKERS: Mapping[str, Entry] = {
     "endpoint": Entry("kedge.models.rerank_http:open_reranker"),
     "onnx-rerank": Entry("kedge.models.onnx_rerank:open_reranker"),
 }
-LANGUAGE_MODELS: Mapping[str, Entry] = {}
+LANGUAGE_MODELS: Mapping[str, Entry] = {
+    "anthropic": Entry("kedge.models.llm.claude:open_language_model", extra="anthropic"),
+    "local": Entry("kedge.models.llm.local:open_language_model", extra="local"),
+    "ollama": Entry("kedge.models.llm.ollama:open_language_model"),
+    "openai": Entry("kedge.models.llm.chat:open_language_model", extra="openai"),
+}
+EXTRACTIVE = "extractive"
+"""The default: answers are verbatim sentences, and no model is asked."""
 
 
 def open_vectors(settings: Settings) -> VectorStore:
@@ -136,13 +143,18 @@ def open_reranker(name: str, settings: Settings) -> Reranker:
 
 
 def open_language_model(name: str, settings: Settings) -> LanguageModel:
-    """A language model by name."""
+    """A language model by scheme (`anthropic:claude-…`, `openai:MODEL`, `ollama:MODEL`, `local`), within its limits."""
     model: LanguageModel = _open(LANGUAGE_MODELS, name, "language model", settings)
     return model
 
 
+def open_writer(settings: Settings) -> LanguageModel | None:
+    """The language model of the settings; None when answers are extractive."""
+    return None if settings.llm == EXTRACTIVE else open_language_model(settings.llm, settings)
+
+
 def _open(entries: Mapping[str, Entry], name: str, what: str, settings: Settings) -> Any:
-    scheme = name.partition(":")[0].partition("+")[0]
+    scheme = name.partition(":")[0].partition("+")[0].partition("?")[0]
     entry = entries.get(scheme)
     if entry is None:
         known = ", ".join(sorted(entries)) or "none yet"

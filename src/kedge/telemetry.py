@@ -41,6 +41,17 @@ CHECK_PROBLEMS = Metric(
 )
 EMBED_SECONDS = Metric("kedge_embed_seconds", "histogram", "Seconds of one call of an embedding model.")
 EMBED_ERRORS = Metric("kedge_embed_errors_total", "counter", "Calls of an embedding model that failed.")
+LLM_CALLS = Metric("kedge_llm_calls_total", "counter", "Calls to language models, by result.", ("model", "result"))
+LLM_TOKENS = Metric(
+    "kedge_llm_tokens_total", "counter", "Tokens that language models read and wrote.", ("model", "kind")
+)
+LLM_SECONDS = Metric("kedge_llm_seconds", "histogram", "Seconds of a call to a language model.", ("model",))
+LLM_SENTENCES = Metric(
+    "kedge_llm_sentences_total",
+    "counter",
+    "Generated sentences, by whether the evidence supports them.",
+    ("supported",),
+)
 
 METRICS: tuple[Metric, ...] = (
     REQUESTS,
@@ -57,6 +68,10 @@ METRICS: tuple[Metric, ...] = (
     CHECK_PROBLEMS,
     EMBED_SECONDS,
     EMBED_ERRORS,
+    LLM_CALLS,
+    LLM_TOKENS,
+    LLM_SECONDS,
+    LLM_SENTENCES,
 )
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)

@@ -491,7 +491,7 @@ class Query:
     where: Filter | None = None
     """Further conditions on passages."""
     session_id: str | None = None
-    """Analytics session (and later the conversation) the question belongs to."""
+    """Session the question belongs to: for analytics, and for the questions that follow it."""
     user: str = "local"
     """Who asks; stored as a hash only."""
     threshold: float | None = None

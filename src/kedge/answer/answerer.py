@@ -1,104 +1,244 @@
-"""The answer path: retrieve → judge → quote → cite, or say that the evidence is not enough."""
+"""The answer path: retrieve → judge → quote, or write and check → cite; or say that the evidence is not enough."""
 
 from __future__ import annotations
 
-import re
+import asyncio
 import time
-from collections.abc import AsyncGenerator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
 
-from kedge.answer.beside import join_before
+from kedge.answer.beside import around, join_before
 from kedge.answer.cite import cite
+from kedge.answer.compose import (
+    events_of,
+    evidence_of,
+    fallback_of,
+    stream_metadata,
+    warnings_of,
+    weighed,
+    with_times,
+    without_orders,
+)
+from kedge.answer.context import heading
 from kedge.answer.extract import ExtractedAnswer, extract_answer
+from kedge.answer.generate import Shown, Writer, Written
+from kedge.answer.several import extract_several
+from kedge.answer.support import Support
 from kedge.config import Settings
 from kedge.errors import NotFoundError
 from kedge.ids import new_id
-from kedge.retrieve.judge import Evidence, confidence, default_judge, judge_features
+from kedge.retrieve.judge import confidence, default_judge, judge_features
 from kedge.retrieve.pipeline import Retriever
 from kedge.retrieve.ports import CollectionSource
 from kedge.retrieve.rarity import as_idf, term_weights
 from kedge.retrieve.record import Recorder
+from kedge.text.evidence import MAX_CANDIDATES, Sentence, candidate_sentences, rank_sentences
 from kedge.text.evidence import Passage as EvidencePassage
-from kedge.text.evidence import Sentence, candidate_sentences, rank_sentences
 from kedge.text.question import Question, parse_question
+from kedge.text.shape import shape_of
 from kedge.types import Answer, Collection, Json, Query, SearchHit, SearchResult, StreamEvent
 
 REFUSAL = "There is not enough evidence in this collection to answer that."
-_PIECE = re.compile(r"\S+\s*|\s+")
+BROKE_OFF = "(The language model broke off here. The sources themselves say:)"
+SEVERAL = 24
+"""Sentences that are looked at for a comparison, a list or a summary."""
+AROUND = 2
+"""Best hits whose neighbours a language model may read too."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
     probability: float
     extracted: ExtractedAnswer | None
-    joined: tuple[SearchHit, ...] = ()
+    joined: tuple[SearchHit, ...]
     """Passages beside the hits that the answer quotes too."""
+    question: Question
+    collection: Collection
 
 
 class Answerer:
-    """Answers from one collection. Makes no call to a language model."""
+    """Answers from one collection: in the sources' own words, or by a language model whose sentences are checked."""
 
     def __init__(
-        self, settings: Settings, retriever: Retriever, collections: CollectionSource, recorder: Recorder
+        self,
+        settings: Settings,
+        retriever: Retriever,
+        collections: CollectionSource,
+        recorder: Recorder,
+        writer: Writer | None = None,
     ) -> None:
         self._settings = settings
         self._retriever = retriever
         self._collections = collections
         self._recorder = recorder
+        self._writer = writer
 
     async def ask(self, query: Query) -> Answer:
         """The answer as a whole, recorded in the analytics tables by hashes and numbers."""
+        async with aclosing(self._run(query)) as parts:
+            async for part in parts:
+                if isinstance(part, Answer):
+                    return part
+        raise AssertionError("unreachable: the last part is the answer")  # pragma: no cover
+
+    async def stream(self, query: Query) -> AsyncGenerator[StreamEvent, None]:
+        """Words as they stand in the answer, each citation after the sentence it belongs to, then the metadata."""
+        async with aclosing(self._run(query)) as parts:
+            async for part in parts:
+                if isinstance(part, Shown):
+                    for event in events_of(part):
+                        yield event
+                else:
+                    yield StreamEvent("metadata", metadata=stream_metadata(part))
+        yield StreamEvent("done")
+
+    async def _run(self, query: Query) -> AsyncGenerator[Shown | Answer, None]:
+        """What is shown, piece by piece, and at last the answer that it makes."""
         started = time.perf_counter()
         try:
             result, judged = await self._found(query)
         except NotFoundError:  # the collection was re-indexed under our feet: all of it again, from one index
             result, judged = await self._found(query)
-        answer = self._compose(result, judged)
+        answer: Answer | None = None
+        async with aclosing(self._answered(query, result, judged)) as parts:
+            async for part in parts:
+                if isinstance(part, Shown):
+                    yield part
+                else:
+                    answer = part
+        assert answer is not None
         elapsed = 1000 * (time.perf_counter() - started)
-        answer = _with_times(answer, result, elapsed)
+        answer = with_times(answer, result, elapsed)
         await self._recorder.record(query, result, answer, elapsed)
-        return answer
+        yield answer
+
+    async def _answered(
+        self, query: Query, result: SearchResult, judged: _Judged
+    ) -> AsyncGenerator[Shown | Answer, None]:
+        """The model is asked only where the judge finds the evidence enough."""
+        if self._writer is None or judged.probability < self._settings.threshold or not result.hits:
+            answer = self._compose(result, judged)
+            yield Shown(answer.answer, answer.citations)
+            yield answer
+            return
+        async with aclosing(self._generated(query, result, judged, self._writer)) as parts:
+            async for part in parts:
+                yield part
 
     async def _found(self, query: Query) -> tuple[SearchResult, _Judged]:
         collection = await self._collections.get(query.scope)
         result = await self._retriever.search(query, collection)
         return result, await self._judge(query, collection, result.hits)
 
-    async def stream(self, query: Query) -> AsyncGenerator[StreamEvent, None]:
-        """Words as they stand in the answer, each citation after the sentence it belongs to, then the metadata."""
-        for event in streamed(await self.ask(query)):
-            yield event
-
     async def _judge(self, query: Query, collection: Collection, hits: Sequence[SearchHit]) -> _Judged:
-        if not hits:
-            return _Judged(0.0, None)
         question = await self._question(query, collection)
-        passages = [EvidencePassage(hit.passage.text, _heading(hit)) for hit in hits]
+        if not hits:
+            return _Judged(0.0, None, (), question, collection)
+        passages = [EvidencePassage(hit.passage.text, heading(hit.passage)) for hit in hits]
         ranked = await self._sentences(question, collection, passages)
-        probability = default_judge().probability(judge_features(question, [_evidence(hit) for hit in hits], ranked))
-        extracted = extract_answer(question, passages, ranked)
+        probability = default_judge().probability(judge_features(question, [evidence_of(hit) for hit in hits], ranked))
+        extracted = await self._extracted(question, collection, passages, ranked)
         if extracted is None or probability < self._settings.threshold:
-            return _Judged(probability, extracted)
+            return _Judged(probability, extracted, (), question, collection)
         known = self._retriever.stores.catalog.passages
-        return _Judged(probability, *await join_before(known, query, hits, extracted))
+        return _Judged(probability, *await join_before(known, query, hits, extracted), question, collection)
 
     async def _question(self, query: Query, collection: Collection) -> Question:
         weights = await term_weights(self._retriever.stores.vectors, collection, query.text)
         return parse_question(query.text, as_idf(weights, collection))
 
+    async def _extracted(
+        self,
+        question: Question,
+        collection: Collection,
+        passages: Sequence[EvidencePassage],
+        ranked: Sequence[Sentence],
+    ) -> ExtractedAnswer | None:
+        """One fact from what the judge saw; for more than one fact, more sentences are looked at."""
+        shape = shape_of(question.text)
+        if shape.kind != "fact":
+            wider = await self._sentences(question, collection, passages, SEVERAL)
+            found = extract_several(question, shape, passages, wider)
+            if found is not None:
+                return found
+        return extract_answer(question, passages, ranked)
+
     async def _sentences(
-        self, question: Question, collection: Collection, passages: Sequence[EvidencePassage]
+        self,
+        question: Question,
+        collection: Collection,
+        passages: Sequence[EvidencePassage],
+        limit: int = MAX_CANDIDATES,
     ) -> list[Sentence]:
-        candidates = candidate_sentences(question, passages)
+        candidates = without_orders(candidate_sentences(question, passages, limit=limit), passages)
         if not candidates:
             return []
         embedder = await self._collections.embedder_of(collection)
         vectors = await embedder.embed([sentence.text for sentence in candidates])
         return rank_sentences(candidates, await embedder.embed_query(question.text), vectors)
 
+    async def _generated(
+        self, query: Query, result: SearchResult, judged: _Judged, writer: Writer
+    ) -> AsyncGenerator[Shown | Answer, None]:
+        """Checked sentences of the model; the sources' own words where it failed or nothing of it was supported."""
+        catalog = self._retriever.stores.catalog.passages
+        beside = await around(catalog, query, (*result.hits, *judged.joined), AROUND)
+        hits = weighed((*result.hits, *judged.joined, *beside), judged.probability, self._settings.threshold)
+        embedder = await self._collections.embedder_of(judged.collection)
+        support = await asyncio.to_thread(Support, judged.question, hits, embedder.embed)
+        written = Written(writer.model.name, await writer.context(query.text, hits))
+        async with aclosing(writer.write(query.text, hits, support, written)) as shown:
+            async for part in shown:
+                yield part
+        if written.error is not None and self._settings.llm_failure == "error":
+            raise written.error
+        fallback = fallback_of(written)
+        if fallback is None:
+            yield self._whole(written, judged, hits)
+            return
+        quoted = self._instead(written, judged, hits)
+        if quoted is not None:
+            yield quoted
+        yield self._whole(written, judged, hits, fallback=fallback, quoted=quoted)
+
+    def _instead(self, written: Written, judged: _Judged, hits: Sequence[SearchHit]) -> Shown | None:
+        """The sources' own words, with a note where something of the model was shown before."""
+        if judged.extracted is None:
+            return None if written.text else Shown(REFUSAL)
+        text, citations = cite(judged.extracted, hits, written.citations)
+        if not written.text:
+            return Shown(text, citations)
+        return Shown(f"\n\n{BROKE_OFF} {text}".rstrip(), citations)
+
+    def _whole(
+        self,
+        written: Written,
+        judged: _Judged,
+        hits: tuple[SearchHit, ...],
+        *,
+        fallback: str | None = None,
+        quoted: Shown | None = None,
+    ) -> Answer:
+        text = written.text + (quoted.text if quoted else "")
+        citations = (*written.citations, *(quoted.citations if quoted else ()))
+        short = judged.extracted.short if judged.extracted else None
+        named = short is not None and bool(citations) and short.text in citations[0].snippet and short.text in text
+        generation: dict[str, Json] = {**written.as_json(), "fallback": fallback}
+        return Answer(
+            query_id=new_id(),
+            answer=text,
+            citations=citations,
+            confidence=confidence(judged.probability, self._settings.threshold) if citations else "insufficient",
+            evidence_probability=judged.probability,
+            short_answer=short.text if short and named else None,
+            hits=hits,
+            metadata={"generation": generation, "warnings": [*warnings_of(written, fallback)]},
+        )
+
     def _compose(self, result: SearchResult, judged: _Judged) -> Answer:
         query_id = new_id()
-        hits = _weighed((*result.hits, *judged.joined), judged.probability, self._settings.threshold)
+        hits = weighed((*result.hits, *judged.joined), judged.probability, self._settings.threshold)
         level = confidence(judged.probability, self._settings.threshold)
         if level == "insufficient" or judged.extracted is None:
             return Answer(query_id, REFUSAL, (), "insufficient", judged.probability, hits=hits)
@@ -113,65 +253,3 @@ class Answerer:
             short_answer=short.text if short else None,
             hits=hits,
         )
-
-
-def streamed(answer: Answer) -> Iterator[StreamEvent]:
-    """The events of an answer: words as they stand in it, each citation after its mark, then the metadata."""
-    waiting = {citation.id: citation for citation in answer.citations}
-    for piece in _PIECE.findall(answer.answer):
-        yield StreamEvent("token", content=piece)
-        citation = waiting.pop(piece.strip(), None)
-        if citation is not None:
-            yield StreamEvent("citation", citation=citation)
-    yield StreamEvent("metadata", metadata=_stream_metadata(answer))
-    yield StreamEvent("done")
-
-
-def _weighed(hits: Sequence[SearchHit], probability: float, threshold: float) -> tuple[SearchHit, ...]:
-    """Relevance of each hit: the judge's probability for the best, the others as a share of it."""
-    best = hits[0].score if hits else 0.0
-    shares = [hit.score / best if best else 0.0 for hit in hits]
-    return tuple(
-        replace(hit, score=probability * share, above_threshold=probability * share >= threshold)
-        for hit, share in zip(hits, shares, strict=True)
-    )
-
-
-def _heading(hit: SearchHit) -> str:
-    """Title and section path: a sentence is read under its headings."""
-    return " › ".join(dict.fromkeys(part for part in (hit.passage.title, *hit.passage.section_path) if part))
-
-
-def _evidence(hit: SearchHit) -> Evidence:
-    return Evidence(
-        passage=EvidencePassage(hit.passage.text, _heading(hit)),
-        cosine=hit.vector_score,
-        keyword_score=hit.keyword_score,
-        vector_rank=hit.vector_rank,
-        keyword_rank=hit.keyword_rank,
-        graph_rank=hit.graph_rank,
-    )
-
-
-def _with_times(answer: Answer, result: SearchResult, elapsed: float) -> Answer:
-    metadata: dict[str, Json] = {
-        "latency_ms": round(elapsed, 2),
-        "timings_ms": {stage: round(ms, 2) for stage, ms in result.timings_ms.items()},
-        "vector_result_count": result.counts.get("vector", 0),
-        "keyword_result_count": result.counts.get("keyword", 0),
-        "graph_result_count": result.counts.get("graph", 0),
-        "citation_count": len(answer.citations),
-        "total_tokens": sum(hit.passage.token_count for hit in result.hits),
-        "warnings": list(result.warnings),
-    }
-    return replace(answer, metadata=metadata)
-
-
-def _stream_metadata(answer: Answer) -> dict[str, Json]:
-    return {
-        "query_id": answer.query_id,
-        "confidence": answer.confidence,
-        "evidence_probability": answer.evidence_probability,
-        "short_answer": answer.short_answer,
-        **answer.metadata,
-    }

@@ -39,6 +39,22 @@ async def join_before(
     return replace(extracted, quotes=tuple(quotes)), tuple(joined)
 
 
+async def around(passages: Passages, query: Query, hits: Sequence[SearchHit], best: int) -> tuple[SearchHit, ...]:
+    """The neighbours of the `best` first hits, as further hits: of the same version and section, within the filter."""
+    known = {hit.passage.id for hit in hits}
+    found: list[SearchHit] = []
+    for hit in hits[:best]:
+        place = hit.passage.index
+        near = await passages.of_document(
+            query.scope.tenant, hit.passage.document_id, first=max(0, place - 1), last=place + 1
+        )
+        for passage in near:
+            if passage.id not in known and _shown_beside(query, hit.passage, passage):
+                known.add(passage.id)
+                found.append(SearchHit(rank=len(hits) + len(found) + 1, passage=passage, score=hit.score / 2))
+    return tuple(found)
+
+
 def _opens(quote: Quote, passage: Passage) -> bool:
     """Whether the quote points back and nothing before it in its passage can be meant."""
     first = min((start for start, _ in quotable_spans(passage.text)), default=0)
@@ -49,10 +65,12 @@ async def _before(passages: Passages, query: Query, passage: Passage) -> Passage
     """The passage before, if it is of the same version, under the same heading, and the query's filter shows it."""
     place = passage.index - 1
     found = await passages.of_document(query.scope.tenant, passage.document_id, first=place, last=place)
+    return next((before for before in found if _shown_beside(query, passage, before)), None)
+
+
+def _shown_beside(query: Query, passage: Passage, other: Passage) -> bool:
+    """Whether a neighbour is of the same version, under the same heading, and not hidden by the query's filter."""
     topic = Eq("topic_tag", query.topic_filter) if query.topic_filter is not None else None
     where = all_of(topic, query.where)
-    for before in found:
-        same = (before.version_id, before.section_path) == (passage.version_id, passage.section_path)
-        if same and (where is None or evaluate(where, before.payload())):
-            return before
-    return None
+    same = (other.version_id, other.section_path) == (passage.version_id, passage.section_path)
+    return same and (where is None or evaluate(where, other.payload()))

@@ -8,17 +8,23 @@ from kedge.answer.extract import ExtractedAnswer, Quote
 from kedge.types import Citation, SearchHit
 
 
-def cite(extracted: ExtractedAnswer, hits: Sequence[SearchHit]) -> tuple[str, tuple[Citation, ...]]:
-    """The answer's text with marks `[1]`, `[2]`, …, and what they point to. Quotes whose span differs are left out."""
+def cite(
+    extracted: ExtractedAnswer, hits: Sequence[SearchHit], known: Sequence[Citation] = ()
+) -> tuple[str, tuple[Citation, ...]]:
+    """The answer's text with marks `[1]`, `[2]`, …, and what they point to. Quotes whose span differs are left out.
+
+    The marks go on behind those of `known` citations, and what these cite already is not quoted.
+    """
+    cited = {(one.passage_id, one.start) for one in known}
     parts: list[str] = []
     citations: list[Citation] = []
     for quote in extracted.quotes:
         hit = hits[quote.passage]
-        if not _exists(quote, hit):
+        if not _exists(quote, hit) or (hit.passage.id, hit.passage.start + quote.start) in cited:
             continue
-        citation = _citation(f"[{len(citations) + 1}]", quote, hit)
+        citation = citation_of(f"[{len(known) + len(citations) + 1}]", quote, hit)
         citations.append(citation)
-        parts.append(f"{_one_line(quote.text)} {citation.id}")
+        parts.append(f"{one_line(quote.text)} {citation.id}")
     return " ".join(parts), tuple(citations)
 
 
@@ -26,7 +32,8 @@ def _exists(quote: Quote, hit: SearchHit) -> bool:
     return bool(quote.text) and hit.passage.text[quote.start : quote.end] == quote.text
 
 
-def _citation(mark: str, quote: Quote, hit: SearchHit) -> Citation:
+def citation_of(mark: str, quote: Quote, hit: SearchHit) -> Citation:
+    """The citation with that mark of a quote from a hit."""
     passage = hit.passage
     return Citation(
         id=mark,
@@ -43,7 +50,7 @@ def _citation(mark: str, quote: Quote, hit: SearchHit) -> Citation:
     )
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     """A wrapped sentence reads on; a formula or code block keeps its lines."""
     if "```" in text or "$$" in text or "\\[" in text:
         return text

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kedge.answer.short import best_span
 from kedge.text.analyze import terms
 from kedge.text.evidence import Passage, Sentence, quotable_spans
 from kedge.text.question import AnswerKind, Question
@@ -28,7 +29,6 @@ _POINTS_BACK = re.compile(
     r"(?:[-*+•]\s+)?(?:This|That|These|Those|It|They|He|She|Its|Their|His|Her|Such|Thus|Therefore|Hence|So|Otherwise)\b"
 )
 _PARAGRAPH = re.compile(r"\n\s*\n")
-_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def extract_answer(
     """Quote the sentences of `ranked` (from `kedge.text.evidence.rank_sentences`) that answer; None without any."""
     if not ranked:
         return None
-    first = max(ranked, key=lambda sentence: (_worth(sentence), -sentence.passage, -sentence.start))
+    first = max(ranked, key=lambda sentence: (worth(sentence), -sentence.passage, -sentence.start))
     chosen = [first]
     titles = [frozenset(terms(passage.title)) for passage in passages]
     while len(chosen) < limit:
@@ -91,11 +91,11 @@ def extract_answer(
     rest = sorted(
         chosen[1:], key=lambda sentence: (sentence.passage != first.passage, sentence.passage, sentence.start)
     )
-    quotes = _separate([_quote(sentence, passages[sentence.passage]) for sentence in (first, *rest)])
-    return ExtractedAnswer(quotes, _short(question, first))
+    quotes = separate([quote_of(sentence, passages[sentence.passage]) for sentence in (first, *rest)])
+    return ExtractedAnswer(quotes, short_answer(question, first))
 
 
-def _quote(sentence: Sentence, passage: Passage) -> Quote:
+def quote_of(sentence: Sentence, passage: Passage) -> Quote:
     """The sentence; with the one before it when it points back and both stand in the same paragraph."""
     start = sentence.start
     if points_back(sentence.text):
@@ -110,7 +110,7 @@ def points_back(text: str) -> bool:
     return _POINTS_BACK.match(text) is not None
 
 
-def _separate(quotes: Sequence[Quote]) -> tuple[Quote, ...]:
+def separate(quotes: Sequence[Quote]) -> tuple[Quote, ...]:
     """Without quotes that lie inside others; the larger takes the place of the smaller."""
     kept: list[Quote] = []
     for quote in quotes:
@@ -129,7 +129,8 @@ def _inside(quote: Quote, other: Quote) -> bool:
     return quote.passage == other.passage and other.start <= quote.start and quote.end <= other.end
 
 
-def _worth(sentence: Sentence) -> float:
+def worth(sentence: Sentence) -> float:
+    """How well a sentence answers by itself."""
     return sentence.score + TYPE_BONUS * bool(sentence.answers)
 
 
@@ -148,9 +149,9 @@ def _next(
         title = titles[sentence.passage]
         if sentence.passage not in visited and title and title <= said:
             gain += BRIDGE_BONUS
-        if gain < MIN_GAIN and _worth(sentence) < CLOSE * _worth(chosen[0]):
+        if gain < MIN_GAIN and worth(sentence) < CLOSE * worth(chosen[0]):
             continue
-        value = gain + _worth(sentence)
+        value = gain + worth(sentence)
         if best is None or value > best[0]:
             best = (value, sentence)
     return best[1] if best else None
@@ -161,17 +162,10 @@ def _repeats(sentence: Sentence, other: Sentence) -> bool:
     return left == right or len(left & right) > _REDUNDANT * min(len(left), len(right))
 
 
-def _short(question: Question, sentence: Sentence) -> ShortAnswer | None:
-    """The span of the right kind nearest to the question's own words in the sentence."""
+def short_answer(question: Question, sentence: Sentence) -> ShortAnswer | None:
+    """The span of the right kind that the sentence most likely answers with."""
     if not sentence.answers:
         return None
-    asked = [
-        match.start() for match in _WORD.finditer(sentence.text) if sentence.matched.intersection(terms(match.group()))
-    ]
-
-    def distance(span: tuple[int, int]) -> float:
-        return sum(sorted(abs(place - (span[0] + span[1]) / 2) for place in asked)[:3])
-
-    start, end = min(sentence.answers, key=distance)
+    start, end = best_span(question, sentence)
     offset = sentence.start
     return ShortAnswer(question.kind, offset + start, offset + end, sentence.text[start:end])

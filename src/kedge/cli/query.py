@@ -1,7 +1,10 @@
-"""`kedge search` and `kedge ask`."""
+"""`kedge search`, `kedge ask` and `kedge chat`."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -9,15 +12,21 @@ import typer
 from kedge.cli.common import CollectionOption, Session, command, scope
 from kedge.cli.render import show_answer, show_results, show_warnings
 from kedge.config import Settings
+from kedge.engine import Engine
+from kedge.errors import QueryError
+from kedge.ids import new_id
 from kedge.shapes import answer_json, search_json
 from kedge.stores.filters import parse_terms
-from kedge.types import Query
+from kedge.types import Answer, Query
 
 TopKOption = Annotated[int, typer.Option("--top-k", "-k", help="How many passages, 1–20; rows of a table, 1–500.")]
 NoGraphOption = Annotated[bool, typer.Option("--no-graph", help="Leave the graph channel out.")]
 FilterOption = Annotated[
     list[str] | None,
     typer.Option("--filter", "-f", help="key=value, key!=value, key>=3, key=a,b; several must all hold."),
+]
+SessionOption = Annotated[
+    str | None, typer.Option("--session", help="Any name: questions under it are understood from the ones before.")
 ]
 TopicOption = Annotated[str | None, typer.Option("--topic", help="Only passages with this topic tag.")]
 
@@ -26,6 +35,7 @@ def register(app: typer.Typer) -> None:
     """Add the verbs."""
     command(app, "search")(search)
     command(app, "ask")(ask)
+    command(app, "chat")(chat)
 
 
 def search(
@@ -60,17 +70,62 @@ def ask(
     no_graph: NoGraphOption = False,
     filters: FilterOption = None,
     topic: TopicOption = None,
+    conversation: SessionOption = None,
 ) -> None:
     """Answer a question with citations, or say that there is not enough evidence."""
-    settings = session.settings()
+    settings = session.settings(session_keep="home" if conversation else None)
     wanted = _query(
         settings, question, collection=collection, top_k=top_k, no_graph=no_graph, filters=filters, topic=topic
     )
+    wanted = replace(wanted, session_id=conversation)
     answer = session.with_engine(settings, lambda engine: engine.ask(wanted))
     if session.json:
         session.emit(answer_json(answer))
     else:
         show_answer(session, answer)
+
+
+def chat(
+    session: Session,
+    *,
+    collection: CollectionOption = None,
+    top_k: TopKOption = 5,
+    no_graph: NoGraphOption = False,
+    filters: FilterOption = None,
+    topic: TopicOption = None,
+) -> None:
+    """Answer one question after the other, each understood from the ones before. An empty line ends it."""
+    settings = session.settings()
+    wanted = _query(settings, "", collection=collection, top_k=top_k, no_graph=no_graph, filters=filters, topic=topic)
+    wanted = replace(wanted, session_id=new_id())
+
+    async def talk(engine: Engine) -> list[Answer]:
+        answers: list[Answer] = []
+        for question in _questions(session):
+            try:
+                answer = await engine.ask(replace(wanted, text=question))
+            except QueryError as error:
+                session.note(f"{error}")
+                continue
+            answers.append(answer)
+            if not session.json:
+                show_answer(session, answer)
+        return answers
+
+    answers = session.with_engine(settings, talk)
+    if session.json:
+        session.emit([answer_json(answer) for answer in answers])
+
+
+def _questions(session: Session) -> Iterator[str]:
+    """Lines of stdin until an empty one; a prompt on stderr for whoever types."""
+    while True:
+        if sys.stdin.isatty():
+            session.notes.print("\n> ", end="")
+        line = sys.stdin.readline()
+        if not line.strip():
+            return
+        yield line.strip()
 
 
 def _query(

@@ -27,6 +27,7 @@ def show_answer(session: Session, answer: Answer) -> None:
     session.out.print(text)
     show_rows(session, answer)
     session.out.print(_verdict(answer))
+    _show_notes(session, answer)
     if answer.refused:
         _show_nearest(session, answer.hits[:3])
         return
@@ -55,6 +56,19 @@ def _cell(value: Json) -> Text:
     if isinstance(value, float):
         return Text(f"{value:,.2f}")
     return Text("" if value is None else str(value))
+
+
+def _show_notes(session: Session, answer: Answer) -> None:
+    """How the question was understood, who wrote the answer, and what went wrong on the way."""
+    resolved = answer.metadata.get("resolved_question")
+    if isinstance(resolved, str):
+        session.note(f"understood as: {resolved}")
+    written = answer.metadata.get("generation")
+    if isinstance(written, dict) and written.get("fallback") is None:
+        session.note(f"written by {written['model']}; sentences without support: {written['unsupported']}")
+    warnings = answer.metadata.get("warnings")
+    for warning in warnings if isinstance(warnings, list) else ():
+        session.note(f"note: {warning}")
 
 
 def _verdict(answer: Answer) -> Text:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -14,7 +14,7 @@ from kedge.config import Settings
 from kedge.engine import Engine
 from kedge.evals import metrics
 from kedge.evals.dataset import EvalQuery, EvalSet, load
-from kedge.types import DEFAULT_TENANT, Answer, IngestRequest, Query, Scope, SearchResult
+from kedge.types import DEFAULT_TENANT, Answer, IngestRequest, Json, Query, Scope, SearchResult
 
 Figures: TypeAlias = dict[str, float | int | None]
 OnProgress = Callable[[str, int, int], None]
@@ -55,6 +55,7 @@ async def evaluate(
             if answers:
                 asked = await _ask(engine, queries, include_graph, progress)
                 figures |= answer_figures(asked, dataset.texts, settings.threshold)
+                figures |= generation_figures(asked)
             figures["llm_calls"] = engine.llm_calls
     return figures
 
@@ -151,6 +152,30 @@ def answer_figures(asked: Sequence[_Asked], texts: dict[str, str], threshold: fl
         "cited_spans_exist": _spans_exist(asked, texts),
         "right_answers_cited": _share([item for item in right if _cites_gold(item)], right),
     }
+
+
+def generation_figures(asked: Sequence[_Asked]) -> Figures:
+    """What a language model wrote and cost; nothing where none was asked."""
+    written = [one for item in asked if isinstance(one := item.answer.metadata.get("generation"), dict)]
+    if not written:
+        return {}
+    usages = [one for item in written if isinstance(one := item.get("usage"), dict)]
+    sentences = sum(_count(item, "sentences") for item in written)
+    return {
+        "generated_answers": len([item for item in written if item.get("fallback") is None]),
+        "generated_fallbacks": len([item for item in written if item.get("fallback") is not None]),
+        "generated_sentences": sentences,
+        "sentences_supported": round(sum(_count(item, "supported") for item in written) / sentences, 4)
+        if sentences
+        else None,
+        "prompt_tokens": sum(_count(item, "prompt_tokens") for item in usages),
+        "completion_tokens": sum(_count(item, "completion_tokens") for item in usages),
+    }
+
+
+def _count(found: Mapping[str, Json], name: str) -> int:
+    value = found.get(name)
+    return value if isinstance(value, int) else 0
 
 
 def _query(query: EvalQuery, include_graph: bool) -> Query:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kedge.answer.answerer import Answerer
+from kedge.answer.compose import streamed
 from kedge.config import Settings
 from kedge.graphs.answering import REFUSAL, Written, needed, write
 from kedge.graphs.finding import Understood, understand
@@ -32,7 +33,6 @@ CANDIDATES = 30
 REMEMBERED = 20_000
 """Phrases whose vectors are kept; relations and question words come again and again."""
 _MARK = re.compile(r"\[(\d+)\]")
-_PIECE = re.compile(r"\[Node \d+\]|[^\s\[]+\s*|\s+|\[")
 
 
 class GraphWay:
@@ -76,17 +76,8 @@ class GraphWay:
         return answer
 
     async def stream(self, query: Query) -> AsyncGenerator[StreamEvent, None]:
-        answer = await self.ask(query)
-        waiting = {citation.id: citation for citation in answer.citations}
-        for piece in _PIECE.findall(answer.answer):
-            yield StreamEvent("token", content=piece)
-            citation = waiting.pop(piece, None)
-            if citation is not None:
-                yield StreamEvent("citation", citation=citation)
-        for citation in waiting.values():  # nodes beside the answer that its sentences do not name
-            yield StreamEvent("citation", citation=citation)
-        yield StreamEvent("metadata", metadata=_stream_metadata(answer))
-        yield StreamEvent("done")
+        for event in streamed(await self.ask(query)):
+            yield event
 
     async def _understand(self, query: Query, collection: Collection) -> Understood:
         memory = self._memory.setdefault(collection.embedder, {})
@@ -159,13 +150,3 @@ class GraphWay:
         metadata["nodes"] = await self._described(query, citations, nodes)
         text = _MARK.sub(r"[Node \1]", found.answer)
         return replace(found, answer=text, citations=citations, metadata=metadata)
-
-
-def _stream_metadata(answer: Answer) -> dict[str, Json]:
-    return {
-        "query_id": answer.query_id,
-        "confidence": answer.confidence,
-        "evidence_probability": answer.evidence_probability,
-        "short_answer": answer.short_answer,
-        **answer.metadata,
-    }

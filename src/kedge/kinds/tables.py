@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, replace
 
+from kedge.answer.compose import streamed
 from kedge.config import Settings
 from kedge.ingest.jobs import JobTracker
 from kedge.ingest.parts import Target
@@ -32,7 +32,6 @@ from kedge.types import Answer, IngestRequest, Job, Json, Query, SearchResult, S
 NAME = "table"
 BY_BOTH = "by meaning and by words"
 BY_WORDS = "by words alone: the session has no vectors"
-_PIECE = re.compile(r"\S+\s*|\s+")
 
 
 class TableKind:
@@ -105,22 +104,8 @@ class TablesWay:
 
     async def stream(self, query: Query) -> AsyncGenerator[StreamEvent, None]:
         """Words as they stand in the answer, each citation after its mark, then the metadata."""
-        answer = await self.ask(query)
-        waiting = {citation.id: citation for citation in answer.citations}
-        for piece in _PIECE.findall(answer.answer):
-            yield StreamEvent("token", content=piece)
-            citation = waiting.pop(piece.strip(), None)
-            if citation is not None:
-                yield StreamEvent("citation", citation=citation)
-        metadata: dict[str, Json] = {
-            "query_id": answer.query_id,
-            "confidence": answer.confidence,
-            "evidence_probability": answer.evidence_probability,
-            "short_answer": answer.short_answer,
-            **answer.metadata,
-        }
-        yield StreamEvent("metadata", metadata=metadata)
-        yield StreamEvent("done")
+        for event in streamed(await self.ask(query)):
+            yield event
 
     async def _retrieve(self, generation: Generation, query: Query, k: int) -> Retrieved:
         threshold = self._settings.threshold if query.threshold is None else query.threshold

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -67,12 +67,51 @@ class Prompt:
     max_tokens: int = 1024
 
 
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that one call read and wrote."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    reported: bool = True
+    """By the model; else counted here, which is a careful guess where the tokenizer is elsewhere."""
+
+
+Finish = Literal["end", "length", "refused"]
+"""Why a model stopped: it was done, it reached `max_tokens`, or it declined."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of what a model writes. The last one of a call says why it ended; its text may be empty."""
+
+    text: str
+    usage: Usage | None = None
+    """What the call cost; in one of the last pieces, if the model tells it at all."""
+    finish: Finish | None = None
+
+
 @runtime_checkable
 class LanguageModel(Protocol):
     """Writes text from a prompt, piece by piece."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name in the settings, without anything secret."""
 
-    def stream(self, prompt: Prompt) -> AsyncIterator[str]:
-        """Pieces of the answer as they come. Raises ModelError when the model fails."""
+    @property
+    def window(self) -> int:
+        """Most tokens of prompt and answer together."""
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text, never fewer than the model counts by more than a few per cent. May block."""
+
+    def stream(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:
+        """Pieces of the answer as they come; exactly the last one has a `finish`.
+
+        Raises ModelError when the model fails or breaks off. Closing the generator, or cancelling the task that
+        reads it, ends the work: the request to the server is closed.
+        """
+
+    async def close(self) -> None:
+        """Release memory and connections. Closing twice is fine."""

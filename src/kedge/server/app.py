@@ -12,6 +12,7 @@ from kedge import __version__
 from kedge.config import Settings
 from kedge.engine import Engine
 from kedge.ingest.check import CheckReport
+from kedge.models.llm.limits import Call
 from kedge.server import errors
 from kedge.server.deps import own_origin
 from kedge.server.edge import Edge
@@ -29,7 +30,16 @@ from kedge.server.routes import (
     rag,
     sessions,
 )
-from kedge.telemetry import CHECK_PROBLEMS, CHECKS, EMBED_ERRORS, EMBED_SECONDS, Metrics
+from kedge.telemetry import (
+    CHECK_PROBLEMS,
+    CHECKS,
+    EMBED_ERRORS,
+    EMBED_SECONDS,
+    LLM_CALLS,
+    LLM_SECONDS,
+    LLM_TOKENS,
+    Metrics,
+)
 
 DESCRIPTION = """
 Answers questions over your own documents; each sentence of an answer points to its source, and a question that the
@@ -84,12 +94,14 @@ def _lifespan(
         if given is not None:
             given.watch_embedding(partial(_count_embedding, metrics))
             given.on_check = partial(_count_check, metrics)
+            given.on_llm_call = partial(_count_call, metrics)
             app.state.engine = given
             yield
             return
         async with Engine.open(settings) as engine:
             engine.watch_embedding(partial(_count_embedding, metrics))
             engine.on_check = partial(_count_check, metrics)
+            engine.on_llm_call = partial(_count_call, metrics)
             app.state.engine = engine
             engine.start_worker()
             yield
@@ -101,6 +113,14 @@ def _count_embedding(metrics: Metrics, seconds: float, worked: bool) -> None:
     metrics.observe(EMBED_SECONDS, seconds)
     if not worked:
         metrics.add(EMBED_ERRORS)
+
+
+def _count_call(metrics: Metrics, call: Call) -> None:
+    """What a call to a language model cost, for `/metrics`."""
+    metrics.add(LLM_CALLS, call.model, call.result)
+    metrics.add(LLM_TOKENS, call.model, "prompt", by=call.usage.prompt_tokens)
+    metrics.add(LLM_TOKENS, call.model, "completion", by=call.usage.completion_tokens)
+    metrics.observe(LLM_SECONDS, call.seconds, call.model)
 
 
 def _count_check(metrics: Metrics, report: CheckReport | None) -> None:

@@ -29,7 +29,9 @@ class QueryRequest(Request):
 
     query: str = Field(description="The question, 1–2,000 characters.", examples=["What is a kedge used for?"])
     collection: str | None = Field(None, description="Collection to ask; the server's default if not given.")
-    session_id: str | None = Field(None, description="Session the question belongs to, for analytics.")
+    session_id: str | None = Field(
+        None, description="Session the question belongs to: follow-up questions are understood from the ones before."
+    )
     top_k: int = Field(5, description="How many passages are used, 1–20.")
     include_graph: bool = Field(True, description="Search through the graph too.")
     topic_filter: str | None = Field(None, description="Only passages with this topic tag.")

@@ -180,6 +180,11 @@ def is_negated(text: str) -> bool:
     return _NEGATION.search(text) is not None
 
 
+def negations(text: str) -> int:
+    """How often `text` denies something."""
+    return len(_NEGATION.findall(text))
+
+
 def answer_spans(text: str, question: Question) -> list[tuple[int, int]]:
     """Spans in `text` of the kind that `question` asks for and that do not merely repeat it."""
     pattern = _PATTERNS.get(question.kind)

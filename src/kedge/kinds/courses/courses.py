@@ -6,7 +6,8 @@ import time
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, replace
 
-from kedge.answer.answerer import Answerer, streamed
+from kedge.answer.answerer import Answerer
+from kedge.answer.compose import streamed
 from kedge.config import Settings
 from kedge.kinds.courses.asked import SHOWN_LESSONS, Heading, answer_of, heading_of, lessons_asked_about
 from kedge.kinds.courses.needs import Needs, Prerequisites

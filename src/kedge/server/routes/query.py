@@ -18,7 +18,7 @@ from kedge.server.models import AnswerOut, QueryRequest
 from kedge.shapes import answer_json
 from kedge.stores.filters import from_mapping
 from kedge.telemetry import Metrics
-from kedge.types import Query, Scope, StreamEvent
+from kedge.types import Metadata, Query, Scope, StreamEvent
 
 router = APIRouter(prefix="/api/query", tags=["query"])
 
@@ -45,6 +45,7 @@ async def ask(
     started = time.perf_counter()
     answer = await engine.ask(to_query(body, settings, tenant))
     count(metrics, answer.confidence, time.perf_counter() - started)
+    _count_sentences(metrics, answer.metadata)
     return answer_json(answer)
 
 
@@ -83,7 +84,17 @@ async def counted(events: AsyncIterator[StreamEvent], metrics: Metrics) -> Async
         async for event in events:
             if event.metadata is not None:
                 count(metrics, str(event.metadata.get("confidence")), time.perf_counter() - started)
+                _count_sentences(metrics, event.metadata)
             yield event
+
+
+def _count_sentences(metrics: Metrics, metadata: Metadata) -> None:
+    generation = metadata.get("generation")
+    if isinstance(generation, dict):
+        for supported, key in (("yes", "supported"), ("no", "unsupported")):
+            count = generation.get(key)
+            if isinstance(count, int):
+                metrics.add(telemetry.LLM_SENTENCES, supported, by=count)
 
 
 def count(metrics: Metrics, confidence: str, seconds: float) -> None:

@@ -1,0 +1,1 @@
+"""Language models: one module per provider, each behind the port in `models.base`, all within `limits.py`."""

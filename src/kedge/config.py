@@ -15,6 +15,8 @@ from kedge.types import Json
 from kedge.urls import mask_url
 
 PREFIX = "KEDGE_"
+BARE = ("enable_rag_search",)
+"""Settings that may also stand in the environment without the prefix."""
 
 
 class Settings(BaseModel):
@@ -55,6 +57,7 @@ class Settings(BaseModel):
     workers: int = Field(1, ge=0, le=64, description="Ingestions that a process runs at once; 0: leave all to workers.")
     worker_timeout: float = Field(30.0, ge=1, description="Seconds without a sign of life: then others take its jobs.")
     check_every: float = Field(0.0, ge=0, description="Seconds between checks with repair in the background; 0: off.")
+    enable_rag_search: bool = Field(True, description="Serve the page `/rag`.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("warning", description="Least level logged.")
 
     @field_validator("channels", mode="before")
@@ -117,7 +120,7 @@ def _from_file(path: Path | None) -> dict[str, object]:
 def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
     found: dict[str, object] = {}
     for name in Settings.model_fields:
-        value = environ.get(f"{PREFIX}{name.upper()}")
+        value = environ.get(f"{PREFIX}{name.upper()}") or (environ.get(name.upper()) if name in BARE else None)
         if value is not None and value != "":
             found[name] = value
     return found

@@ -537,6 +537,8 @@ class SearchHit:
     """Cosine similarity, where the vector channel found it."""
     keyword_score: float | None = None
     path: tuple[str, ...] = ()
+    path_ids: tuple[str, ...] = ()
+    """The same steps, with passages by their id instead of their title."""
     above_threshold: bool = False
     """Relevance score at or above the threshold."""
 

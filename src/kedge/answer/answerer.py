@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from kedge.answer.beside import join_before
 from kedge.answer.cite import cite
 from kedge.answer.extract import ExtractedAnswer, extract_answer
+from kedge.answer.shown import NEAREST, evidence_json, nearest_json, source_json
 from kedge.config import Settings
 from kedge.errors import NotFoundError
 from kedge.ids import new_id
@@ -158,7 +159,11 @@ def _with_times(answer: Answer, result: SearchResult, elapsed: float) -> Answer:
         "citation_count": len(answer.citations),
         "total_tokens": sum(hit.passage.token_count for hit in result.hits),
         "warnings": list(result.warnings),
+        "sources": [source_json(citation) for citation in answer.citations],
+        "evidence": evidence_json(result.query, answer.hits, answer.citations),
     }
+    if answer.refused:
+        metadata["nearest"] = [nearest_json(hit) for hit in answer.hits[:NEAREST]]
     return replace(answer, metadata=metadata)
 
 

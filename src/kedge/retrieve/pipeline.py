@@ -364,6 +364,7 @@ def _hits(run: _Run, ranked: Sequence[Fused], live: Mapping[str, Passage], thres
                 vector_score=cosine,
                 keyword_score=keyword.get(item.passage_id),
                 path=_readable(paths.get(item.passage_id, ()), live),
+                path_ids=paths.get(item.passage_id, ()),
                 above_threshold=score >= threshold,
             )
         )

@@ -1,0 +1,164 @@
+// How an answer was found, as a picture: question → concepts → passages, or the nodes of a path. Also in words.
+
+import { el, svg } from "./dom.js";
+import { layered, outline, HEIGHT } from "./layout.js";
+
+const NARROW = 560;
+const FEW_EDGES = 9;
+
+/** `{nodes, edges}` of a document answer's evidence. */
+export function fromEvidence(evidence) {
+  const nodes = (evidence.nodes ?? []).map((node) => ({
+    ...node,
+    marks: node.citations ?? [],
+    sub: node.type === "passage" ? place(node) : "",
+  }));
+  return clean(nodes, evidence.edges ?? []);
+}
+
+/** `metadata.paths` of a graph answer: each node once, in the order of the paths. */
+export function fromPaths(paths, citations) {
+  const nodes = new Map();
+  const edges = new Map();
+  for (const path of paths) {
+    for (const [depth, node] of (path.nodes ?? []).entries()) {
+      if (nodes.has(node.id)) continue;
+      const marks = citations.filter((one) => one.passage_id === node.id || one.title === node.title).map((one) => one.id);
+      nodes.set(node.id, { id: node.id, label: node.title ?? node.id, type: "node", kind: node.type, sub: node.type ?? "", marks: [...new Set(marks)], depth });
+    }
+    for (const edge of path.edges ?? []) {
+      edges.set(`${edge.source}\n${edge.target}\n${edge.type}`, { ...edge, label: readable(edge.type) });
+    }
+  }
+  return clean([...nodes.values()], [...edges.values()]);
+}
+
+const readable = (type) => String(type ?? "").replaceAll("_", " ").toLowerCase();
+
+const place = (node) => [...(node.section_path ?? []).slice(-1), node.page ? `page ${node.page}` : ""].filter((part) => part && part !== node.label).join(" · ");
+
+function clean(nodes, edges) {
+  const known = new Set(nodes.map((node) => node.id));
+  return { nodes, edges: edges.filter((edge) => known.has(edge.source) && known.has(edge.target)) };
+}
+
+/** The figure. `onOpen(node, element)` is called for passages and nodes; concepts show what they connect. */
+export function graphFigure(graph, caption, onOpen) {
+  const said = el("p", { class: "graph-said", "aria-live": "polite" });
+  const canvas = el("div", { class: "graph-canvas", tabindex: "0", role: "group", "aria-label": caption });
+  const figure = el("figure", { class: "graph" }, canvas, said, words(graph));
+  let narrow = null;
+  const draw = () => {
+    const width = canvas.clientWidth || 700;
+    if (narrow === width < NARROW && !(narrow && canvas.dataset.width !== String(width))) return;
+    narrow = width < NARROW;
+    canvas.dataset.width = width;
+    const laid = narrow ? outline(graph, width) : layered(graph, width);
+    canvas.replaceChildren(picture(laid, graph, said, onOpen));
+  };
+  new ResizeObserver(draw).observe(canvas);
+  return figure;
+}
+
+function picture(laid, graph, said, onOpen) {
+  const root = svg("svg", { width: laid.width, height: laid.height, viewBox: `0 0 ${laid.width} ${laid.height}`, class: "graph-svg" });
+  const labelled = laid.edges.length <= FEW_EDGES;
+  for (const edge of laid.edges) {
+    root.append(
+      svg("g", { class: "edge", "data-source": edge.source, "data-target": edge.target },
+        svg("path", { d: edge.d }),
+        labelled && edge.label && edge.x !== undefined ? svg("text", { x: edge.x, y: edge.y, "text-anchor": "middle", text: edge.label }) : null),
+    );
+  }
+  for (const box of laid.boxes) root.append(drawNode(box, graph, root, said, onOpen));
+  return root;
+}
+
+function drawNode(box, graph, root, said, onOpen) {
+  const { node } = box;
+  const active = node.type !== "question";
+  const name = [kindOf(node), node.label, node.marks?.length ? `cited as ${node.marks.join(", ")}` : "", node.sub].filter(Boolean).join(", ");
+  const group = svg("g", {
+    class: `node ${node.type}${node.marks?.length ? " cited" : ""}`,
+    transform: `translate(${box.x} ${box.y})`,
+    ...(active ? { role: "button", tabindex: "0", "aria-label": name } : { role: "img", "aria-label": name }),
+    "data-id": node.id,
+  });
+  group.append(svg("title", { text: name }), svg("rect", { width: box.width, height: HEIGHT, rx: node.type === "concept" ? HEIGHT / 2 : 8 }));
+  const middle = HEIGHT / 2;
+  const lines = box.lines;
+  const top = middle - ((lines.length - 1) * 16 + (box.sub ? 14 : 0)) / 2 + 4.5;
+  lines.forEach((line, at) => group.append(svg("text", { x: 14, y: top + at * 16, class: "label", text: line })));
+  if (box.sub) group.append(svg("text", { x: 14, y: top + lines.length * 16 - 1, class: "sub", text: box.sub }));
+  if (node.marks?.length) {
+    group.append(svg("text", { x: box.width - 12, y: middle + 4.5, class: "badge", "text-anchor": "end", text: node.marks.map((mark) => mark.replace(/[[\]]/g, "")).slice(0, 2).join(" ") }));
+  }
+  if (active) {
+    const act = () => {
+      trace(root, graph, node, said);
+      if (node.type !== "concept") onOpen(node, group);
+    };
+    group.addEventListener("click", act);
+    group.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" || event.key === " ") {
+        event.preventDefault();
+        act();
+      }
+    });
+  }
+  return group;
+}
+
+const kindOf = (node) => ({ question: "Question", concept: "Concept", passage: "Passage" })[node.type] ?? node.kind ?? "Node";
+
+/** Light up everything that leads to a node or on from it. */
+function trace(root, graph, node, said) {
+  const before = reach(node.id, graph.edges, "target", "source");
+  const after = reach(node.id, graph.edges, "source", "target");
+  const lit = new Set([...before, ...after]);
+  root.classList.add("traced");
+  for (const group of root.querySelectorAll(".node")) group.classList.toggle("lit", lit.has(group.dataset.id));
+  for (const group of root.querySelectorAll(".edge")) {
+    const { source, target } = group.dataset;
+    group.classList.toggle("lit", (before.has(source) && before.has(target)) || (after.has(source) && after.has(target)));
+  }
+  const name = new Map(graph.nodes.map((one) => [one.id, one.type === "question" ? "the question" : `“${one.label}”`]));
+  const into = graph.edges.filter((edge) => edge.target === node.id).map((edge) => `${name.get(edge.source)} ${edge.label} it`);
+  const out = graph.edges.filter((edge) => edge.source === node.id).map((edge) => `${edge.label} ${name.get(edge.target)}`);
+  said.textContent = `${kindOf(node)} “${node.label}”: ${[...into, ...out].slice(0, 6).join("; ") || "stands alone"}.`;
+}
+
+function reach(start, edges, from, to) {
+  const seen = new Set([start]);
+  const queue = [start];
+  while (queue.length) {
+    const here = queue.pop();
+    for (const edge of edges) {
+      if (edge[from] === here && !seen.has(edge[to])) {
+        seen.add(edge[to]);
+        queue.push(edge[to]);
+      }
+    }
+  }
+  return seen;
+}
+
+/** The same graph as a list of ways, for those who read rather than look. */
+function words(graph) {
+  const incoming = new Map();
+  for (const edge of graph.edges) if (!incoming.has(edge.target)) incoming.set(edge.target, edge);
+  const byId = new Map(graph.nodes.map((node) => [node.id, node]));
+  const ends = graph.nodes.filter((node) => node.type === "passage" || (node.type === "node" && (node.marks.length || !graph.edges.some((edge) => edge.source === node.id))));
+  const items = ends.map((node) => {
+    const parts = [];
+    const seen = new Set();
+    for (let at = node; at && !seen.has(at.id); at = byId.get(incoming.get(at.id)?.source)) {
+      seen.add(at.id);
+      const edge = incoming.get(at.id);
+      const label = at.type === "question" ? "Your question" : at.label;
+      parts.unshift(...(edge && !seen.has(edge.source) ? [el("i", { text: ` ${edge.label} ` })] : []), el("span", { class: at.type, text: label }));
+    }
+    return el("li", {}, ...parts, node.marks?.length ? ` ${node.marks.join(" ")}` : "");
+  });
+  return el("details", { class: "in-words" }, el("summary", { text: "In words" }), el("ul", {}, ...items));
+}

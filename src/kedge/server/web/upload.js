@@ -1,0 +1,187 @@
+// Adding sources: choose, send with progress, follow the job to its end.
+
+import * as api from "./api.js";
+import { byId, count, el } from "./dom.js";
+import { withCode } from "./states.js";
+
+const STEPS = { queued: "Waiting for its turn", chunking: "Reading", embedding: "Understanding", extracting: "Linking", complete: "Done", failed: "Failed" };
+const POLL_MS = 400;
+const NAME = /^[\w][\w .-]*$/u;
+
+let about = { max_upload_bytes: 0, tables: false, collection: "default" };
+let chosen = [];
+let control = null;
+let added = null;
+let tell = () => {};
+
+/** `onAdded(collection)` is called when something went in; `onAsk(collection)` when the user wants to ask about it. */
+export function setUp(facts, { onAdded, onAsk }) {
+  about = facts;
+  tell = onAdded;
+  byId("kind-table").hidden = !about.tables;
+  byId("files").addEventListener("change", (event) => choose([...event.target.files]));
+  byId("upload-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    start();
+  });
+  for (const radio of document.querySelectorAll("[name=kind]")) radio.addEventListener("change", describe);
+  byId("upload-collection").addEventListener("input", describe);
+  byId("upload-cancel").addEventListener("click", () => control?.abort());
+  byId("upload-done").addEventListener("click", () => {
+    byId("upload").close();
+    onAsk(added);
+  });
+  dropping();
+}
+
+export function open(names, preferred) {
+  byId("known-collections").replaceChildren(...names.map((name) => el("option", { value: name })));
+  if (!control) {
+    byId("upload-collection").value = preferred || about.collection;
+    reset();
+  }
+  describe();
+  byId("upload").showModal();
+  byId("files").focus();
+}
+
+const kind = () => document.querySelector("[name=kind]:checked").value;
+
+function reset() {
+  chosen = [];
+  byId("files").value = "";
+  byId("upload-error").textContent = "";
+  byId("upload-progress").hidden = true;
+  byId("upload-faults").replaceChildren();
+  byId("upload-done").hidden = true;
+  byId("upload-send").hidden = false;
+  list();
+}
+
+function describe() {
+  const table = kind() === "table";
+  byId("files").accept = table ? ".csv,.tsv,.jsonl,.parquet" : ".md,.markdown,.txt,.pdf,.html,.htm,.jsonl";
+  byId("files-note").textContent = `${table ? "One table" : "Several at once"}, at most ${megabytes(about.max_upload_bytes)} together.`;
+  const name = byId("upload-collection").value.trim();
+  const known = [...byId("known-collections").children].some((option) => option.value === name);
+  byId("upload-collection-note").textContent = !name ? "Name an existing collection or a new one." : known ? `Goes into the existing collection “${name}”.` : `A new collection “${name}” will be made.`;
+}
+
+const megabytes = (bytes) => (bytes < 1 << 20 ? `${Math.max(1, Math.round(bytes / 1024))} kB` : `${Math.round(bytes / (1 << 20))} MB`);
+
+function choose(files) {
+  chosen = files;
+  byId("upload-error").textContent = "";
+  byId("upload-progress").hidden = true;
+  byId("upload-done").hidden = true;
+  byId("upload-send").hidden = false;
+  list();
+}
+
+function list() {
+  byId("chosen").replaceChildren(...chosen.slice(0, 8).map((file) => el("li", {}, el("span", { text: file.name }), el("span", { class: "hint", text: megabytes(file.size) }))), chosen.length > 8 ? el("li", { class: "hint", text: `and ${chosen.length - 8} more` }) : "");
+}
+
+function dropping() {
+  const zone = byId("drop");
+  for (const name of ["dragenter", "dragover"]) {
+    zone.addEventListener(name, (event) => {
+      event.preventDefault();
+      zone.classList.add("over");
+    });
+  }
+  for (const name of ["dragleave", "drop"]) zone.addEventListener(name, () => zone.classList.remove("over"));
+  zone.addEventListener("drop", (event) => {
+    event.preventDefault();
+    choose([...event.dataTransfer.files]);
+  });
+}
+
+function fault() {
+  const name = byId("upload-collection").value.trim();
+  const size = chosen.reduce((sum, file) => sum + file.size, 0);
+  if (!chosen.length) return "Choose at least one file.";
+  if (!NAME.test(name)) return "A collection's name begins with a letter or digit and has no signs but . _ - and spaces.";
+  if (kind() === "table" && chosen.length > 1) return "Add one table at a time.";
+  if (size > about.max_upload_bytes) return `Together they have ${megabytes(size)}; at most ${megabytes(about.max_upload_bytes)} go at once. Add them in parts, or use the command line.`;
+  return "";
+}
+
+async function start() {
+  const wrong = fault();
+  byId("upload-error").textContent = wrong;
+  if (wrong) return;
+  const collection = byId("upload-collection").value.trim();
+  control = new AbortController();
+  byId("upload-send").hidden = true;
+  byId("upload-cancel").hidden = false;
+  byId("upload-progress").hidden = false;
+  byId("upload-faults").replaceChildren();
+  try {
+    added = await (kind() === "table" ? sendTable(collection) : sendDocuments(collection));
+    if (added) {
+      byId("upload-done").hidden = false;
+      byId("upload-done").focus();
+    } else {
+      byId("upload-send").hidden = false;
+    }
+  } catch (error) {
+    byId("upload-progress").hidden = true;
+    byId("upload-send").hidden = false;
+    byId("upload-error").replaceChildren(...(error.name === "AbortError" ? ["Stopped. Nothing of it was added."] : withCode(`${error.message} ${error.hint ?? ""}`)));
+  } finally {
+    control = null;
+    byId("upload-cancel").hidden = true;
+  }
+}
+
+function progress(words, share) {
+  byId("upload-step").textContent = words;
+  byId("upload-bar").value = share;
+}
+
+async function sendDocuments(collection) {
+  const form = new FormData();
+  form.append("collection", collection);
+  form.append("kind", "documents");
+  for (const file of chosen) form.append("file", file);
+  progress("Sending …", 0);
+  const sent = await api.send("/api/ingest", form, (share) => progress(`Sending … ${Math.round(100 * share)} %`, 100 * share), control.signal);
+  byId("upload-cancel").hidden = true; // from here on the server works by itself
+  return follow(sent.job_id, collection);
+}
+
+async function follow(jobId, collection) {
+  for (;;) {
+    const job = await api.job(jobId);
+    const passages = job.total_passages ? `, ${job.processed_passages} of ${count(job.total_passages, "passage")}` : "";
+    progress(`${STEPS[job.status] ?? job.status}${passages}`, job.progress);
+    if (job.status === "complete" || job.status === "failed") return ended(job, collection);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+function ended(job, collection) {
+  const faults = job.errors.map((error) => el("li", {}, el("b", { text: error.url }), ` ${error.message} `, el("span", { class: "hint" }, ...withCode(error.hint))));
+  if (job.error_message && !faults.length) faults.push(el("li", { text: job.error_message }));
+  byId("upload-faults").replaceChildren(...faults);
+  const took = job.files_processed + job.files_skipped;
+  const done = [job.files_processed ? `${count(job.files_processed, "document")} added (${count(job.passages_created, "passage")})` : "", job.files_skipped ? `${job.files_skipped} unchanged` : "", job.files_failed ? `${job.files_failed} not readable` : ""].filter(Boolean).join(", ");
+  progress(`${took ? "Done" : "Nothing was added"}: ${done || "no documents"}.`, 100);
+  if (!took) return null;
+  tell(collection);
+  return collection;
+}
+
+/** Tables live in sessions. */
+async function sendTable(collection) {
+  const form = new FormData();
+  form.append("file", chosen[0]);
+  progress("Sending …", 0);
+  const session = await api.newSession(collection);
+  const fed = await api.send(`/api/sessions/${encodeURIComponent(session)}/feed-data`, form, (share) => progress(`Sending … ${Math.round(100 * share)} %`, 100 * share), control.signal);
+  if (fed.job_id) return follow(fed.job_id, fed.collection ?? collection);
+  progress(`Done: ${count(fed.row_count ?? fed.rows ?? 0, "row")} added.`, 100);
+  tell(fed.collection ?? session);
+  return fed.collection ?? session;
+}

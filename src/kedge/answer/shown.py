@@ -99,7 +99,8 @@ class _Evidence:
         self._nodes.setdefault(node_id, {"id": node_id, "label": label, "type": kind})
 
     def _edge(self, source: str, target: str, label: str) -> None:
-        self._edges.setdefault((source, target), label)
+        if (target, source) not in self._edges:  # two passages that lead to each other are tied once
+            self._edges.setdefault((source, target), label)
 
 
 def _found_by(hit: SearchHit) -> list[Json]:

@@ -42,6 +42,7 @@ const asJson = (body) => ({
 
 export const about = async () => (await call("/rag/about.json")).json();
 export const collections = async () => (await (await call("/api/collections")).json()).collections;
+export const documents = async (collection, limit) => (await (await call(`/api/documents?${new URLSearchParams({ collection, limit })}`)).json()).documents;
 export const job = async (id) => (await call(`/api/ingest/${encodeURIComponent(id)}`)).json();
 export const feedback = async (body) => (await call("/api/feedback", asJson(body))).json();
 

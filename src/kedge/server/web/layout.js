@@ -1,12 +1,12 @@
 // Where the nodes of a small graph go: in columns by distance from the start, or as an indented outline when narrow.
 
-export const HEIGHT = 50;
+export const HEIGHT = 52;
 const GAP = 14;
 const MIN_WIDTH = 132;
 const MAX_WIDTH = 220;
-const MIN_SPACE = 56;
+const MIN_SPACE = 46;
 const INDENT = 22;
-const PAD = 22;
+const PAD = 20;
 
 const ruler = document.createElement("canvas").getContext("2d");
 
@@ -106,7 +106,7 @@ export function outline(graph, available) {
 }
 
 function box(node, x, y, width) {
-  const room = width - PAD - 6 - (node.marks?.length ? 26 : 0);
+  const room = width - PAD - 6 - (node.marks?.length ? 6 + 10 * Math.min(2, node.marks.length) : 0);
   const sub = node.sub ? cut(node.sub, room, "11.5px Inter, sans-serif") : "";
   return { node, x, y, width, sub, lines: wrap(node.label, room, sub ? 1 : 2) };
 }

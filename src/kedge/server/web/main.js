@@ -8,6 +8,7 @@ import * as store from "./store.js";
 import { Turn } from "./turn.js";
 import * as upload from "./upload.js";
 
+const NAMED = 8; // documents named before the first question
 const THEMES = ["auto", "light", "dark"];
 const THEME_WORDS = { auto: "as the system", light: "light", dark: "dark" };
 
@@ -27,6 +28,7 @@ async function ask(question, collection) {
   const again = () => ask(question, collection);
   const turn = new Turn(question, collection, { retry: again, upload: openUpload, reload: showCollections });
   byId("intro").hidden = true;
+  byId("holds").hidden = true;
   byId("turns").prepend(turn.node);
   byId("live").textContent = "Looking for evidence.";
   document.title = `${question.slice(0, 60)} – Kedge`;
@@ -120,7 +122,22 @@ async function loadCollections(wanted) {
   byId("begin").hidden = !empty;
   byId("begin").replaceChildren(...(empty ? beginning(openUpload) : []));
   byId("ask").hidden = empty;
+  showHolds();
   return true;
+}
+
+/** Before the first question: what there is to ask about. */
+async function showHolds() {
+  const place = byId("holds");
+  const collection = known.find((one) => one.name === byId("collection").value);
+  place.hidden = true;
+  if (byId("intro").hidden || !collection?.documents) return;
+  const found = await api.documents(collection.name, NAMED).catch(() => []);
+  if (byId("intro").hidden || byId("collection").value !== collection.name || !found.length) return;
+  const rest = collection.documents - found.length;
+  const titles = found.flatMap((one, at) => [at ? " · " : "", el("b", { text: one.title })]);
+  place.replaceChildren("Here are ", ...titles, rest > 0 ? ` and ${rest} more.` : ".");
+  place.hidden = false;
 }
 
 function showCollections() {
@@ -219,7 +236,10 @@ function wire() {
   });
   byId("question").addEventListener("input", grow);
   byId("stop").addEventListener("click", () => running?.abort());
-  byId("collection").addEventListener("change", (event) => store.remember("collection", event.target.value));
+  byId("collection").addEventListener("change", (event) => {
+    store.remember("collection", event.target.value);
+    showHolds();
+  });
   byId("clear-history").addEventListener("click", clear);
   byId("clear-history-narrow").addEventListener("click", () => {
     byId("history-dialog").close();

@@ -89,7 +89,7 @@ function drawPassage(found, { passageId, span, beside, more }) {
     const own = passage.passage_id === passageId;
     const inside = span && own ? span.map((offset) => at(offset)) : null;
     const here = passage.section_path.filter((part) => part !== found.document.title).join(" › ");
-    if (here !== path && here) parts.push(el("p", { class: "section", text: here }));
+    if (here !== path && here && !/^\s*#/.test(passage.text.slice(from))) parts.push(el("p", { class: "section", text: here }));
     path = here;
     const text = passage.text.slice(from);
     const mark = inside && inside[1] > from ? [Math.max(0, inside[0] - from), inside[1] - from] : null;

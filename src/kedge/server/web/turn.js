@@ -145,10 +145,11 @@ export class Turn {
   refuse() {
     const { metadata } = this;
     const ways = [["by meaning", metadata.vector_result_count], ["by words", metadata.keyword_result_count], ["through the graph", metadata.graph_result_count]].filter(([, found]) => found);
-    const looked = ways.length ? `Looked at ${ways.map(([way, found]) => `${count(found, "passage")} ${way}`).join(", ")} in “${this.collection}”. None of them carries an answer.` : `Nothing in “${this.collection}” came near.`;
+    const told = ways.map(([way, found], at) => `${at ? found : count(found, "passage")} ${way}`);
+    const looked = ways.length ? `Looked at ${listed(told)} in “${this.collection}”. None of them carries an answer.` : `Nothing in “${this.collection}” came near.`;
     const near = (metadata.nearest ?? []).map((hit) => {
       const section = (hit.section_path ?? []).filter((part) => part !== hit.title).join(" › ");
-      const button = el("button", { type: "button", class: "source near" }, el("span", { class: "about" }, el("span", { class: "title", text: hit.title }), el("span", { class: "place", text: [section, hit.page ? `page ${hit.page}` : ""].filter(Boolean).join(" · ") }), el("span", { class: "snippet", text: hit.excerpt })));
+      const button = el("button", { type: "button", class: "source near" }, el("span", { class: "about" }, el("span", { class: "title", text: hit.title }), el("span", { class: "place", text: [section, hit.page ? `page ${hit.page}` : ""].filter(Boolean).join(" · ") }), el("span", { class: "snippet", text: unheaded(hit) })));
       button.addEventListener("click", () => openPassage({ from: button, title: hit.title, url: hit.url, passageId: hit.passage_id, snippet: hit.excerpt, collection: this.collection }));
       return el("li", {}, button);
     });
@@ -221,6 +222,15 @@ function verdict(metadata) {
     el("span", { class: "words", text: words }),
     el("span", { class: "share", text: `${share} % sure that the evidence answers it` }),
   );
+}
+
+const listed = (parts) => (parts.length > 1 ? `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}` : parts[0]);
+
+/** An excerpt without the heading it begins with, which stands above it anyway. */
+function unheaded({ excerpt, title, section_path: path = [] }) {
+  const rest = excerpt.replace(/^#{1,6}\s+/, "");
+  const heading = rest === excerpt ? "" : [path.at(-1), title].find((name) => name && rest.startsWith(name));
+  return rest.slice((heading ?? "").length).trim() || rest;
 }
 
 /** Set the short answer off inside the text. */

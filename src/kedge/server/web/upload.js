@@ -18,7 +18,7 @@ let tell = () => {};
 export function setUp(facts, { onAdded, onAsk }) {
   about = facts;
   tell = onAdded;
-  byId("kind-table").hidden = !about.tables;
+  document.querySelector(".kinds").hidden = !about.tables;
   byId("files").addEventListener("change", (event) => choose([...event.target.files]));
   byId("upload-form").addEventListener("submit", (event) => {
     event.preventDefault();
@@ -61,7 +61,7 @@ function reset() {
 function describe() {
   const table = kind() === "table";
   byId("files").accept = table ? ".csv,.tsv,.jsonl,.parquet" : ".md,.markdown,.txt,.pdf,.html,.htm,.jsonl";
-  byId("files-note").textContent = `${table ? "One table" : "Several at once"}, at most ${megabytes(about.max_upload_bytes)} together.`;
+  byId("files-note").textContent = `${table ? "One table" : about.tables ? "Several at once" : "Markdown, PDF, HTML, text or JSONL, several at once"}, at most ${megabytes(about.max_upload_bytes)} together.`;
   const name = byId("upload-collection").value.trim();
   const known = [...byId("known-collections").children].some((option) => option.value === name);
   byId("upload-collection-note").textContent = !name ? "Name an existing collection or a new one." : known ? `Goes into the existing collection “${name}”.` : `A new collection “${name}” will be made.`;

@@ -7,7 +7,8 @@ const SIGNS = [
   { pattern: /(\*\*)([^*\n]+)(\*\*)/g, parts: ["sign", "strong", "sign"] },
   { pattern: /(`+)([^`\n]+)(`+)/g, parts: ["sign", "code", "sign"] },
   { pattern: /(!?\[)([^\]\n]*)(\]\([^)\n]*\))/g, parts: ["sign", "anchor", "sign"] },
-  { pattern: /(\|)/g, parts: ["sign"] },
+  { pattern: /^([ \t]*\|[-| :]+\|[ \t]*)$/gm, parts: ["sign table"] },
+  { pattern: /^([ \t]*\|.*\|[ \t]*)$/gm, parts: ["table"] },
 ];
 const OWN_LINE = /^\s*(?:[-*+•]\s|\d{1,3}[.)]\s|#{1,6}\s|\||>|```|~~~|$)/;
 const AFTER_BREAK = /^\s*(?:#{1,6}\s|\||```|~~~|$)/;

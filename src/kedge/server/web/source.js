@@ -62,14 +62,14 @@ function begin(from, kicker, title) {
 }
 
 /** A passage of a document, with the cited span marked where there is one. */
-export async function openPassage({ from, mark = "", title, url, passageId, span = null, snippet = "", collection }) {
+export async function openPassage({ from, mark = "", title, url, passageId, span = null, snippet = "", page = null, collection }) {
   const mine = begin(from, mark ? `Source ${mark}` : "Source", title);
   const body = byId("panel-body");
   body.replaceChildren(el("div", { class: "ghost", "aria-hidden": "true" }, el("i"), el("i"), el("i")));
   const draw = async (beside) => {
     try {
       const found = await api.passage(passageId, collection, beside);
-      if (mine === shown) drawPassage(found, { passageId, span, beside, more: () => draw(Math.min(MAX_BESIDE, beside + STEP)) });
+      if (mine === shown) drawPassage(found, { passageId, span, page, beside, more: () => draw(Math.min(MAX_BESIDE, beside + STEP)) });
     } catch (fault) {
       if (mine === shown) drawSnippet(fault, snippet, url);
     }
@@ -77,7 +77,7 @@ export async function openPassage({ from, mark = "", title, url, passageId, span
   await draw(1);
 }
 
-function drawPassage(found, { passageId, span, beside, more }) {
+function drawPassage(found, { passageId, span, page, beside, more }) {
   const first = beside === 1;
   const body = byId("panel-body");
   const parts = [];
@@ -99,7 +99,8 @@ function drawPassage(found, { passageId, span, beside, more }) {
   if (found.has_before && beside < MAX_BESIDE) parts.unshift(moreButton("Show what stands before", more));
   if (found.has_after && beside < MAX_BESIDE) parts.push(moreButton("Show what follows", more));
   body.replaceChildren(...parts);
-  drawPlace(found, found.passages.find((passage) => passage.passage_id === passageId));
+  const own = found.passages.find((passage) => passage.passage_id === passageId);
+  drawPlace(found, own, page ?? own.page);
   if (first) scrollTo(body);
 }
 
@@ -110,17 +111,17 @@ function scrollTo(body) {
 
 const moreButton = (text, more) => el("button", { type: "button", class: "more", onclick: more }, text);
 
-function drawPlace(found, passage) {
+function drawPlace(found, passage, page) {
   const { document: source } = found;
   const section = passage.section_path.filter((part) => part !== source.title);
   const facts = [
-    passage.page === null ? null : ["Page", String(passage.page)],
+    page === null ? null : ["Page", String(page)],
     section.length ? ["Section", section.join(" › ")] : null,
     ["File", safeLink(source.url, source.url)],
     ["Part", `${passage.index + 1} of ${count(source.chunk_count, "passage")}`],
   ];
   const kicker = byId("panel-kicker");
-  kicker.textContent = kicker.dataset.base + (passage.page === null ? "" : ` · page ${passage.page}`);
+  kicker.textContent = kicker.dataset.base + (page === null ? "" : ` · page ${page}`);
   byId("panel-foot").replaceChildren(
     el("dl", { class: "facts" }, ...facts.filter(Boolean).map(([name, value]) => el("div", {}, el("dt", { text: name }), el("dd", {}, value)))),
   );

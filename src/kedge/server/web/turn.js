@@ -58,6 +58,11 @@ export class Turn {
     return button;
   }
 
+  /** Where each citation stands, by its mark. */
+  get places() {
+    return new Map((this.metadata.sources ?? []).map((source) => [source.id, source]));
+  }
+
   /** The source of a citation: a passage of a document, a row, or a node. */
   open(citation, from) {
     const kind = this.metadata.kind;
@@ -66,7 +71,7 @@ export class Turn {
     } else if (kind === "graph") {
       openFacts({ from, kicker: `Source ${citation.id}`, title: citation.title, text: citation.snippet, facts: this.nodeFacts(citation.passage_id, citation.title), url: citation.url });
     } else {
-      openPassage({ from, mark: citation.id, title: citation.title, url: citation.url, passageId: citation.passage_id, span: [citation.start, citation.end], snippet: citation.snippet, collection: this.collection });
+      openPassage({ from, mark: citation.id, title: citation.title, url: citation.url, passageId: citation.passage_id, span: [citation.start, citation.end], snippet: citation.snippet, page: this.places.get(citation.id)?.page ?? null, collection: this.collection });
     }
   }
 
@@ -105,9 +110,8 @@ export class Turn {
 
   sources() {
     if (!this.citations.length) return null;
-    const places = new Map((this.metadata.sources ?? []).map((source) => [source.id, source]));
     const items = this.citations.map((citation) => {
-      const place = places.get(citation.id) ?? {};
+      const place = this.places.get(citation.id) ?? {};
       const section = (place.section_path ?? []).filter((part) => part !== citation.title).join(" › ");
       const button = el(
         "button",

@@ -36,7 +36,9 @@ def harbour() -> str:
         ("Berthing", "Visitors moor bows-to on the seaward pontoon with two stern lines."),
         ("Charges", "A night costs eleven crowns for each metre of the yacht."),
     ):
-        filler = [f"Note {number} of the {section.lower()} concerns quay {number} and its bollards." for number in range(40)]
+        filler = [
+            f"Note {number} of the {section.lower()} concerns quay {number} and its bollards." for number in range(40)
+        ]
         parts += [f"## {section}", " ".join([*filler[:20], key, *filler[20:]])]
     return "\n\n".join(parts) + "\n"
 
@@ -44,7 +46,7 @@ def harbour() -> str:
 @pytest.fixture(scope="package")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     home = tmp_path_factory.mktemp("paged") / "home"
-    return load_settings(environ={}, home=home, port=0, embedder=EMBEDDER, max_upload_bytes=200_000)
+    return load_settings(environ={}, home=home, port=0, embedder=EMBEDDER, max_upload_bytes=200_000, threshold=0.3)
 
 
 @pytest.fixture(scope="package")
@@ -54,7 +56,9 @@ def served(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iter
     (corpus / "signals.md").write_text(EMOJI, "utf-8")
     (corpus / "harbour.md").write_text(harbour(), "utf-8")
     lines = ["The storm jib is set forward of the mast.", "The trysail is hoisted on a track of its own in a gale."]
-    (corpus / "sails.pdf").write_bytes(make_pdf(*([(72, 700, 12, line)] for line in lines), info="/Title (Storm sails)"))
+    (corpus / "sails.pdf").write_bytes(
+        make_pdf(*([(72, 700, 12, line)] for line in lines), info="/Title (Storm sails)")
+    )
     with serving(settings) as served:
         with httpx.Client(base_url=served.url, timeout=60) as client:
             body = {"sources": [str(corpus)], "collection": "sea"}

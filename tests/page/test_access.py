@@ -20,7 +20,11 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 
 
 def _focused(page: Any) -> str:
-    return str(page.evaluate("document.activeElement.id || document.activeElement.className.baseVal || document.activeElement.className"))
+    return str(
+        page.evaluate(
+            "document.activeElement.id || document.activeElement.className.baseVal || document.activeElement.className"
+        )
+    )
 
 
 def _tab_to(page: Any, wanted: str, most: int = 40) -> None:
@@ -76,17 +80,14 @@ def test_everything_can_be_done_by_keyboard(page: Any, shot: Shot) -> None:
     expect(page.get_by_role("dialog", name="Add sources")).not_to_be_visible()
 
 
-@pytest.mark.parametrize("width", [320, 390, 768, 1100, 1920])
-@pytest.mark.parametrize(
-    ("question", "collection"), [(QUESTION, "sea"), (FOREIGN, "sea"), (TABLE_QUESTION, "sales"), (GRAPH_QUESTION, "worldcup")]
-)
-def test_nothing_runs_out_of_the_screen(
-    open_page: Callable[..., Any], width: int, question: str, collection: str
-) -> None:
-    page = open_page(viewport={"width": width, "height": 800})
-    turn = ask(page, question, collection)
-    turn.locator(".rate").wait_for()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+def test_nothing_runs_out_of_the_screen(page: Any, shot: Shot) -> None:
+    asked = [(QUESTION, "sea"), (FOREIGN, "sea"), (GRAPH_QUESTION, "worldcup"), (TABLE_QUESTION, "sales")]
+    for question, collection in asked:
+        ask(page, question, collection).locator(".rate").wait_for()
+    for width in (1920, 1100, 768, 390, 320):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, width
+    shot(page, "smallest")
 
 
 def test_on_a_phone_the_source_is_a_drawer_that_holds_the_focus(open_page: Callable[..., Any], shot: Shot) -> None:
@@ -101,7 +102,9 @@ def test_on_a_phone_the_source_is_a_drawer_that_holds_the_focus(open_page: Calla
     shot(page, "phone-source")
     for _ in range(8):
         page.keyboard.press("Tab")
-        assert page.evaluate("document.activeElement === document.body || document.activeElement.closest('#panel') !== null")
+        assert page.evaluate(
+            "document.activeElement === document.body || document.activeElement.closest('#panel') !== null"
+        )
     page.keyboard.press("Escape")
     expect(panel).not_to_be_visible()
     expect(chip).to_be_focused()
@@ -153,9 +156,13 @@ def test_axe_finds_nothing(open_page: Callable[..., Any], scheme: str) -> None:
 
     def check(state: str) -> None:
         page.evaluate(script)
-        result = page.evaluate("axe.run({ resultTypes: ['violations'] }).then((found) => JSON.stringify(found.violations))")
+        result = page.evaluate(
+            "axe.run({ resultTypes: ['violations'] }).then((found) => JSON.stringify(found.violations))"
+        )
         for violation in json.loads(result):
-            places = [node["html"][:120] + " " + node.get("failureSummary", "")[:160] for node in violation["nodes"][:3]]
+            places = [
+                node["html"][:120] + " " + node.get("failureSummary", "")[:160] for node in violation["nodes"][:3]
+            ]
             found.append(f"{state}: {violation['id']} {violation['help']}: {places}")
 
     expect(page.locator("#collection option")).to_have_count(3)

@@ -111,7 +111,8 @@ def test_a_refusal_says_what_was_looked_at_and_shows_what_is_near(page: Any, sho
     expect(turn.locator(".looked")).to_contain_text("by meaning")
     expect(turn.locator(".chip")).to_have_count(0)
     shot(page, "refusal")
-    near = turn.get_by_role("region", name="Not an answer, but near").get_by_role("button").first
+    expect(turn.get_by_role("heading", name="Not an answer, but near")).to_be_visible()
+    near = turn.locator(".sources").get_by_role("button").first
     title = near.locator(".title").inner_text()
     near.click()
     expect(page.locator("#panel-title")).to_have_text(title)

@@ -86,7 +86,9 @@ def test_a_question_that_is_too_long_is_not_sent(page: Any, shot: Shot) -> None:
 
 def _reply(status: int, code: str, message: str, hint: str = "", **headers: str) -> Callable[[Any], None]:
     body = json.dumps({"error": {"code": code, "message": message, "hint": hint, "details": {}}})
-    return lambda route: route.fulfill(status=status, body=body, headers={"content-type": "application/json", **headers})
+    return lambda route: route.fulfill(
+        status=status, body=body, headers={"content-type": "application/json", **headers}
+    )
 
 
 @pytest.mark.parametrize(

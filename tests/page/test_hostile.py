@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -103,8 +104,6 @@ def test_any_answer_is_text(open_page: Callable[..., Any], text: str) -> None:
         {"type": "metadata", "metadata": {"query_id": "<q>", "confidence": "high", "evidence_probability": 7}},
         {"type": "done"},
     ]
-    import json
-
     body = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
     headers = {"content-type": "text/event-stream"}
     page.route("**/api/query/stream", lambda route: route.fulfill(status=200, body=body, headers=headers))

@@ -83,6 +83,8 @@ def test_openapi_is_complete(client: httpx.Client) -> None:
         "/api/feedback",
         "/api/documents",
         "/api/documents/{document_id}",
+        "/api/passages/{passage_id}",
+        "/rag",
         "/api/collections",
         "/api/collections/{name}",
         "/health",

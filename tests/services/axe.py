@@ -29,7 +29,7 @@ def install() -> None:
         archive.extractall(SCRIPT.parent.parent, filter="data")
 
 
-def start(folder: Path) -> str:  # noqa: ARG001 (nothing to keep)
+def start(folder: Path) -> str:
     """The path of the script."""
     return str(SCRIPT)
 

@@ -24,7 +24,7 @@ def install() -> None:
         raise Unavailable(f"apt-get install chromium failed: {got.stderr.strip().rpartition(chr(10))[2]}")
 
 
-def start(folder: Path) -> str:  # noqa: ARG001 (nothing to keep)
+def start(folder: Path) -> str:
     """The path of the program, once it has said its version."""
     program = _program() or ""
     got = subprocess.run([program, "--version"], capture_output=True, text=True, check=False, timeout=60)

@@ -218,7 +218,8 @@ def _with_breaks(metadata: Metadata, piece: Chunk) -> Metadata:
 
 def _identified(passage: Passage, seen: Counter[str]) -> Passage:
     """Give the passage the id of its content: what is embedded, and what filters see beside its position."""
-    filters = {name: value for name, value in passage.payload().items() if name not in ("chunk_index", "page", PAGE_BREAKS)}
+    place = ("chunk_index", "page", PAGE_BREAKS)
+    filters = {name: value for name, value in passage.payload().items() if name not in place}
     content = sha256(f"{passage.embed_text}\x1f{stable_json(filters)}")
     seen[content] += 1
     return replace(passage, content_hash=content, id=passage_id(passage.document_id, content, seen[content]))

@@ -42,7 +42,7 @@ async def _serve(settings: Settings, bound: socket.socket, announce: Callable[[s
 
 
 async def _warm_up(engine: Engine) -> None:
-    """Load the model behind the first requests, so that the first question is as quick as any. It may fail later too."""
+    """Load the model behind the first requests, so that the first question is as quick as any."""
     try:
         await engine.warm_up()
     except KedgeError as error:

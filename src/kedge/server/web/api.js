@@ -100,8 +100,7 @@ export function send(address, form, onShare, signal) {
   });
 }
 
-/** A session for a table; returns its id. */
-export async function newSession(name) {
-  const made = await (await call("/api/sessions", asJson({ name }))).json();
-  return made.session_id;
+/** The table session of that name, made where there is none; returns its id, which is its collection's name. */
+export async function makeSession(name) {
+  return (await (await call("/api/sessions", asJson({ session_id: name }))).json()).session_id;
 }

@@ -77,7 +77,7 @@ function picture(laid, graph, said, onOpen) {
 function drawNode(box, graph, root, said, onOpen) {
   const { node } = box;
   const active = node.type !== "question";
-  const name = [kindOf(node), node.label, node.marks?.length ? `cited as ${node.marks.join(", ")}` : "", node.sub].filter(Boolean).join(", ");
+  const name = [kindOf(node), node.label, node.marks?.length ? `cited as ${node.marks.join(", ")}` : "", node.type === "passage" ? node.sub : ""].filter(Boolean).join(", ");
   const group = svg("g", {
     class: `node ${node.type}${node.marks?.length ? " cited" : ""}`,
     transform: `translate(${box.x} ${box.y})`,

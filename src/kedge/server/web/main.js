@@ -9,6 +9,7 @@ import { Turn } from "./turn.js";
 import * as upload from "./upload.js";
 
 const NAMED = 8; // documents named before the first question
+const UNITS = { table: "row", graph: "node" }; // what is counted where it is not documents
 const THEMES = ["auto", "light", "dark"];
 const THEME_WORDS = { auto: "as the system", light: "light", dark: "dark" };
 
@@ -116,7 +117,7 @@ async function loadCollections(wanted) {
   }
   const pick = byId("collection");
   const chosen = [wanted, pick.value, store.recall("collection", ""), about.collection].find((name) => known.some((one) => one.name === name));
-  const held = (one) => (one.kind === "documents" || one.documents ? count(one.documents, "document") : count(one.passages, "entry").replace("entrys", "entries"));
+  const held = (one) => (one.kind in UNITS ? count(one.passages, UNITS[one.kind]) : count(one.documents, one.kind === "course" ? "lesson" : "document"));
   pick.replaceChildren(...known.map((one) => el("option", { value: one.name, selected: one.name === chosen }, `${one.name} · ${held(one)}`)));
   const empty = known.length === 0;
   byId("begin").hidden = !empty;
@@ -131,7 +132,7 @@ async function showHolds() {
   const place = byId("holds");
   const collection = known.find((one) => one.name === byId("collection").value);
   place.hidden = true;
-  if (byId("intro").hidden || !collection?.documents) return;
+  if (byId("intro").hidden || !collection?.documents || collection.kind in UNITS) return;
   const found = await api.documents(collection.name, NAMED).catch(() => []);
   if (byId("intro").hidden || byId("collection").value !== collection.name || !found.length) return;
   const rest = collection.documents - found.length;

@@ -35,6 +35,8 @@ export function prose(text, chip = () => null) {
     } else if (all[at].trim() === "") {
       flush();
     } else {
+      const kind = listKind(all[at]);
+      if (lines.length && kind !== listKind(lines[0]) && !/^\s{2}/.test(all[at])) flush();
       lines.push(all[at]);
     }
   }
@@ -42,11 +44,17 @@ export function prose(text, chip = () => null) {
   return blocks;
 }
 
+const listKind = (line) => [BULLET, NUMBER].find((pattern) => pattern.test(line)) ?? null;
+
 function paragraph(lines, chip) {
-  const list = [BULLET, NUMBER].find((pattern) => lines.every((line) => pattern.test(line)) && lines.length > 1);
+  const list = listKind(lines[0]);
   if (list) {
-    const items = lines.map((line) => el("li", {}, ...inline(line.replace(list, ""), chip)));
-    return el(list === BULLET ? "ul" : "ol", {}, ...items);
+    const items = [];
+    for (const line of lines) {
+      if (listKind(line)) items.push(line.replace(list, ""));
+      else items[items.length - 1] += ` ${line.trim()}`; // a wrapped item
+    }
+    return el(list === BULLET ? "ul" : "ol", {}, ...items.map((item) => el("li", {}, ...inline(item, chip))));
   }
   return el("p", {}, ...inline(lines.join(" "), chip));
 }

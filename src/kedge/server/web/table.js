@@ -1,31 +1,39 @@
 // Answers from tables: how they were computed, the rows, and a chart where one helps.
 
-import { el } from "./dom.js";
+import { count, el } from "./dom.js";
 import { chart } from "./chart.js";
 
 const FIRST_ROWS = 20;
 
+/** The words of a table answer without the lines that the plan below shows better; each line stands by itself. */
+export function tableText(text, metadata) {
+  const planned = metadata.plan?.text ? `Plan: ${metadata.plan.text}` : null;
+  const lines = text.split("\n").filter((line) => planned === null || !line.startsWith(planned));
+  return lines.map((line) => (/^\s*[-*]\s/.test(line) ? line : `\n${line}\n`)).join("\n");
+}
+
 /** Everything a table answer shows below its text. */
 export function tableParts(metadata) {
   const parts = [];
-  if (metadata.plan) parts.push(plan(metadata.plan));
+  if (metadata.plan) parts.push(plan(metadata.plan, metadata.row_count));
   const columns = metadata.columns ?? [];
   const rows = metadata.rows ?? [];
   if (metadata.chart && rows.length > 1) {
     const drawn = chart(metadata.chart, columns, rows);
     if (drawn) parts.push(drawn);
   }
-  if (columns.length && rows.length) parts.push(grid(columns, rows, metadata.row_numbers, metadata.row_count ?? rows.length));
+  if (columns.length && rows.length) parts.push(grid(columns, rows, metadata.row_numbers, metadata.truncated));
   return parts;
 }
 
-function plan(found) {
+function plan(found, counted) {
   const badge = el("span", { class: found.exact ? "badge" : "badge dashed", text: found.exact ? "Exact" : "From the nearest rows" });
   const steps = found.steps ?? [];
   return el(
     "section",
-    { class: "plan", "aria-label": "How it was computed" },
-    el("p", { class: "plan-text" }, badge, found.text ?? ""),
+    { class: "plan" },
+    el("h3", { class: "hidden", text: "How it was computed" }),
+    el("p", { class: "plan-text" }, badge, found.text ?? "", found.exact && counted !== undefined ? el("span", { class: "hint", text: ` · ${new Intl.NumberFormat("en").format(counted)} ${counted === 1 ? "row" : "rows"} counted` }) : ""),
     steps.length ? el("details", {}, el("summary", { text: "Steps" }), el("ol", {}, ...steps.map((step) => el("li", { text: step })))) : "",
   );
 }
@@ -37,10 +45,11 @@ export function shownValue(value) {
   return String(value);
 }
 
-function grid(columns, rows, numbers, total) {
+/** `numbers` name the rows only where there is one for each: a computed row stands for many. */
+function grid(columns, rows, numbers, truncated) {
   const numeric = columns.map((_, at) => rows.every((row) => row[at] === null || typeof row[at] === "number"));
   const body = el("tbody");
-  const counted = Array.isArray(numbers);
+  const counted = Array.isArray(numbers) && numbers.length === rows.length;
   const fill = (until) => {
     for (let at = body.children.length; at < Math.min(until, rows.length); at += 1) {
       const cells = rows[at].map((value, place) => el("td", { class: numeric[place] ? "number" : null, text: shownValue(value) }));
@@ -49,9 +58,9 @@ function grid(columns, rows, numbers, total) {
   };
   fill(FIRST_ROWS);
   const heads = columns.map((name, at) => el("th", { scope: "col", class: numeric[at] ? "number" : null, text: name }));
-  const caption = total > rows.length ? `The first ${rows.length} of ${total} rows` : total === 1 ? "1 row" : `${total} rows`;
+  const caption = `${truncated ? "The first " : ""}${count(rows.length, "row")}`;
   const table = el("table", {}, el("caption", { text: caption }), el("thead", {}, el("tr", {}, counted ? el("th", { scope: "col", class: "row-number", text: "Row" }) : "", ...heads)), body);
-  const scroller = el("div", { class: "grid", tabindex: "0", role: "region", "aria-label": `Table: ${caption}` }, table);
+  const scroller = el("div", { class: "grid", tabindex: "0", role: "group", "aria-label": `Table: ${caption}` }, table);
   const more = el("button", { type: "button", class: "more", onclick: () => { fill(rows.length); more.remove(); scroller.focus(); } }, `Show all ${rows.length}`);
   return el("div", { class: "grid-frame" }, scroller, rows.length > FIRST_ROWS ? more : "");
 }

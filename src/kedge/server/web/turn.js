@@ -6,7 +6,7 @@ import { fromEvidence, fromPaths, graphFigure } from "./graph.js";
 import { prose } from "./prose.js";
 import { openFacts, openPassage } from "./source.js";
 import { faultCard, withCode } from "./states.js";
-import { shownValue, tableParts } from "./table.js";
+import { tableParts, tableText } from "./table.js";
 
 const WORDS = {
   high: "Well supported",
@@ -45,7 +45,8 @@ export class Turn {
     this.drawing = 0;
     if (!this.text) return;
     if (!this.node.dataset.first) this.node.dataset.first = String(performance.now());
-    this.said.replaceChildren(...prose(this.text, (mark) => this.chip(mark)));
+    const text = this.metadata.kind === "table" ? tableText(this.text, this.metadata) : this.text;
+    this.said.replaceChildren(...prose(text, (mark) => this.chip(mark)));
   }
 
   chip(mark) {
@@ -67,18 +68,12 @@ export class Turn {
   open(citation, from) {
     const kind = this.metadata.kind;
     if (kind === "table") {
-      openFacts({ from, kicker: `Source ${citation.id}`, title: citation.title, text: citation.snippet, facts: this.rowFacts(citation), url: citation.url });
+      openFacts({ from, kicker: `Source ${citation.id}`, title: citation.title, text: citation.snippet, url: citation.url });
     } else if (kind === "graph") {
       openFacts({ from, kicker: `Source ${citation.id}`, title: citation.title, text: citation.snippet, facts: this.nodeFacts(citation.passage_id, citation.title), url: citation.url });
     } else {
       openPassage({ from, mark: citation.id, title: citation.title, url: citation.url, passageId: citation.passage_id, span: [citation.start, citation.end], snippet: citation.snippet, page: this.places.get(citation.id)?.page ?? null, collection: this.collection });
     }
-  }
-
-  rowFacts(citation) {
-    const number = Number(/\brow (\d+)/i.exec(citation.title)?.[1] ?? NaN);
-    const at = (this.metadata.row_numbers ?? []).indexOf(number);
-    return at < 0 ? [] : (this.metadata.columns ?? []).map((name, place) => [name, shownValue(this.metadata.rows[at][place])]);
   }
 
   nodeFacts(id, title) {
@@ -122,7 +117,7 @@ export class Turn {
       button.addEventListener("click", () => this.open(citation, button));
       return el("li", {}, button);
     });
-    return el("section", { class: "sources", "aria-label": "Sources" }, el("h3", { text: "Sources" }), el("ol", {}, ...items));
+    return el("section", { class: "sources" }, el("h3", { text: "Sources" }), el("ol", {}, ...items));
   }
 
   /** The graph of how it was found. */
@@ -159,7 +154,7 @@ export class Turn {
     });
     this.said.classList.add("refused");
     this.said.replaceChildren(...prose(this.text), el("p", { class: "looked", text: looked }), ...(metadata.warnings ?? []).map((warning) => el("p", { class: "hint" }, ...withCode(warning))));
-    if (near.length) this.rest.append(el("section", { class: "sources", "aria-label": "Not an answer, but near" }, el("h3", { text: "Not an answer, but near" }), el("ol", {}, ...near)));
+    if (near.length) this.rest.append(el("section", { class: "sources" }, el("h3", { text: "Not an answer, but near" }), el("ol", {}, ...near)));
     this.rest.append(el("p", { class: "advice" }, "Name the thing you ask about as the documents do, choose another collection, or ", el("button", { type: "button", class: "link", onclick: this.upload }, "add sources that know"), "."));
   }
 
@@ -178,7 +173,7 @@ export class Turn {
       });
       return button;
     };
-    const form = el("form", { class: "rate", "aria-label": "Feedback" });
+    const form = el("form", { class: "rate" });
     form.append(el("div", { class: "rate-row" }, el("span", { text: "Was this helpful?" }), choose(5, "Yes, helpful", ICONS.up), choose(1, "No, not helpful", ICONS.down)), more, status);
     form.addEventListener("submit", async (event) => {
       event.preventDefault();

@@ -61,7 +61,7 @@ function reset() {
 function describe() {
   const table = kind() === "table";
   byId("files").accept = table ? ".csv,.tsv,.jsonl,.parquet" : ".md,.markdown,.txt,.pdf,.html,.htm,.jsonl";
-  byId("files-note").textContent = `${table ? "One table" : about.tables ? "Several at once" : "Markdown, PDF, HTML, text or JSONL, several at once"}, at most ${megabytes(about.max_upload_bytes)} together.`;
+  byId("files-note").textContent = `${table ? "One table, in one or several files" : about.tables ? "Several at once" : "Markdown, PDF, HTML, text or JSONL, several at once"}, at most ${megabytes(about.max_upload_bytes)} together.`;
   const name = byId("upload-collection").value.trim();
   const known = [...byId("known-collections").children].some((option) => option.value === name);
   byId("upload-collection-note").textContent = !name ? "Name an existing collection or a new one." : known ? `Goes into the existing collection “${name}”.` : `A new collection “${name}” will be made.`;
@@ -102,7 +102,6 @@ function fault() {
   const size = chosen.reduce((sum, file) => sum + file.size, 0);
   if (!chosen.length) return "Choose at least one file.";
   if (!NAME.test(name)) return "A collection's name begins with a letter or digit and has no signs but . _ - and spaces.";
-  if (kind() === "table" && chosen.length > 1) return "Add one table at a time.";
   if (size > about.max_upload_bytes) return `Together they have ${megabytes(size)}; at most ${megabytes(about.max_upload_bytes)} go at once. Add them in parts, or use the command line.`;
   return "";
 }
@@ -118,7 +117,7 @@ async function start() {
   byId("upload-progress").hidden = false;
   byId("upload-faults").replaceChildren();
   try {
-    added = await (kind() === "table" ? sendTable(collection) : sendDocuments(collection));
+    added = await submit(collection);
     if (added) {
       byId("upload-done").hidden = false;
       byId("upload-done").focus();
@@ -140,13 +139,18 @@ function progress(words, share) {
   byId("upload-bar").value = share;
 }
 
-async function sendDocuments(collection) {
+/** Documents are ingested; a table is fed to the session of that name. Both become a job. */
+async function submit(collection) {
   const form = new FormData();
-  form.append("collection", collection);
-  form.append("kind", "documents");
+  const table = kind() === "table";
+  if (!table) {
+    form.append("collection", collection);
+    form.append("kind", "documents");
+  }
   for (const file of chosen) form.append("file", file);
   progress("Sending …", 0);
-  const sent = await api.send("/api/ingest", form, (share) => progress(`Sending … ${Math.round(100 * share)} %`, 100 * share), control.signal);
+  const address = table ? `/api/sessions/${encodeURIComponent(await api.makeSession(collection))}/feed-data` : "/api/ingest";
+  const sent = await api.send(address, form, (share) => progress(`Sending … ${Math.round(100 * share)} %`, 100 * share), control.signal);
   byId("upload-cancel").hidden = true; // from here on the server works by itself
   return follow(sent.job_id, collection);
 }
@@ -154,34 +158,24 @@ async function sendDocuments(collection) {
 async function follow(jobId, collection) {
   for (;;) {
     const job = await api.job(jobId);
-    const passages = job.total_passages ? `, ${job.processed_passages} of ${count(job.total_passages, "passage")}` : "";
+    const passages = job.total_passages ? `, ${job.processed_passages} of ${count(job.total_passages, unit(job))}` : "";
     progress(`${STEPS[job.status] ?? job.status}${passages}`, job.progress);
     if (job.status === "complete" || job.status === "failed") return ended(job, collection);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 
+const unit = (job) => (job.kind === "table" ? "row" : "passage");
+
 function ended(job, collection) {
   const faults = job.errors.map((error) => el("li", {}, el("b", { text: error.url }), ` ${error.message} `, el("span", { class: "hint" }, ...withCode(error.hint))));
   if (job.error_message && !faults.length) faults.push(el("li", { text: job.error_message }));
-  byId("upload-faults").replaceChildren(...faults);
+  const notes = job.warnings.map((warning) => el("li", { class: "hint", text: warning }));
+  byId("upload-faults").replaceChildren(...faults, ...notes);
   const took = job.files_processed + job.files_skipped;
-  const done = [job.files_processed ? `${count(job.files_processed, "document")} added (${count(job.passages_created, "passage")})` : "", job.files_skipped ? `${job.files_skipped} unchanged` : "", job.files_failed ? `${job.files_failed} not readable` : ""].filter(Boolean).join(", ");
+  const done = [job.files_processed ? `${count(job.files_processed, job.kind === "table" ? "file" : "document")} added (${count(job.passages_created, unit(job))})` : "", job.files_skipped ? `${job.files_skipped} unchanged` : "", job.files_failed ? `${job.files_failed} not readable` : ""].filter(Boolean).join(", ");
   progress(`${took ? "Done" : "Nothing was added"}: ${done || "no documents"}.`, 100);
   if (!took) return null;
   tell(collection);
   return collection;
-}
-
-/** Tables live in sessions. */
-async function sendTable(collection) {
-  const form = new FormData();
-  form.append("file", chosen[0]);
-  progress("Sending …", 0);
-  const session = await api.newSession(collection);
-  const fed = await api.send(`/api/sessions/${encodeURIComponent(session)}/feed-data`, form, (share) => progress(`Sending … ${Math.round(100 * share)} %`, 100 * share), control.signal);
-  if (fed.job_id) return follow(fed.job_id, fed.collection ?? collection);
-  progress(`Done: ${count(fed.row_count ?? fed.rows ?? 0, "row")} added.`, 100);
-  tell(fed.collection ?? session);
-  return fed.collection ?? session;
 }

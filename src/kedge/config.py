@@ -15,8 +15,8 @@ from kedge.types import Json
 from kedge.urls import mask_url
 
 PREFIX = "KEDGE_"
-BARE = ("enable_rag_search",)
-"""Settings that may also stand in the environment without the prefix."""
+PLAIN = ("enable_rag_search",)
+"""Settings that are also read without the prefix."""
 
 
 class Settings(BaseModel):
@@ -48,6 +48,9 @@ class Settings(BaseModel):
     threshold: float = Field(0.6, ge=0, le=1, description="Least evidence probability for an answer.")
     candidates: int = Field(60, ge=10, le=1000, description="Hits taken from each channel before fusion.")
     chunk_tokens: int = Field(0, ge=0, le=2000, description="Target tokens per passage; 0: by the embedder's window.")
+    enable_rag_search: bool = Field(
+        True, description="Off: nodes are no longer indexed and `/rag` is hidden; also read from `ENABLE_RAG_SEARCH`."
+    )
     max_source_bytes: int = Field(1 << 30, ge=1, description="Largest source that is taken in.")
     allow_private_urls: bool = Field(False, description="Let URLs lead to private and loopback addresses.")
     url_timeout: float = Field(30.0, gt=0, description="Seconds for one download.")
@@ -57,7 +60,6 @@ class Settings(BaseModel):
     workers: int = Field(1, ge=0, le=64, description="Ingestions that a process runs at once; 0: leave all to workers.")
     worker_timeout: float = Field(30.0, ge=1, description="Seconds without a sign of life: then others take its jobs.")
     check_every: float = Field(0.0, ge=0, description="Seconds between checks with repair in the background; 0: off.")
-    enable_rag_search: bool = Field(True, description="Serve the page `/rag`.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("warning", description="Least level logged.")
 
     @field_validator("channels", mode="before")
@@ -120,7 +122,8 @@ def _from_file(path: Path | None) -> dict[str, object]:
 def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
     found: dict[str, object] = {}
     for name in Settings.model_fields:
-        value = environ.get(f"{PREFIX}{name.upper()}") or (environ.get(name.upper()) if name in BARE else None)
+        plain = environ.get(name.upper()) if name in PLAIN else None
+        value = environ.get(f"{PREFIX}{name.upper()}") or plain
         if value is not None and value != "":
             found[name] = value
     return found

@@ -123,8 +123,9 @@ class Engine:
         return await self._intake.keep(name, chunks)
 
     async def warm_up(self) -> None:
-        """Load the embedding model of the settings now rather than at the first use."""
+        """Load the models of the settings now rather than at the first use."""
         await self._keeper.embedder(self.settings.embedder)
+        await self._retriever.warm_up()
 
     async def settle(self) -> None:
         """Wait for the search index that is built behind large ingests.

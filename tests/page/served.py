@@ -80,8 +80,8 @@ def table_answer(query: Query) -> Answer:
     )
 
 
-def _node(node_id: str, title: str, snippet: str) -> Citation:
-    return Citation(f"[Node {title}]", node_id, "", title, "", snippet, 0, len(snippet), 0.91)
+def _node(mark: int, node_id: str, title: str, snippet: str) -> Citation:
+    return Citation(f"[Node {mark}]", new_id(), "", title, f"node:{node_id}", snippet, 0, len(snippet), 0.91)
 
 
 def graph_answer(query: Query) -> Answer:
@@ -99,10 +99,10 @@ def graph_answer(query: Query) -> Answer:
     ]
     return Answer(
         query_id=new_id(),
-        answer="Alejandro Sabella [Node Alejandro Sabella] coached Argentina [Node Argentina].",
+        answer="Alejandro Sabella [Node 1]. (Golden Ball › won by › Lionel Messi › plays for › Argentina [Node 2])",
         citations=(
-            _node("n4", "Alejandro Sabella", "Alejandro Sabella. Coach of the team of Argentina."),
-            _node("n3", "Argentina", "Argentina. A national team."),
+            _node(1, "n4", "Alejandro Sabella", "Alejandro Sabella. Coach of the team of Argentina."),
+            _node(2, "n3", "Argentina", "Argentina. A national team."),
         ),
         confidence="high",
         evidence_probability=0.93,

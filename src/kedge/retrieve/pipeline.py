@@ -108,6 +108,11 @@ class Retriever:
         self._collections = collections
         self._reranker: Reranker | None = None
 
+    async def warm_up(self) -> None:
+        """Load what the default order reads now rather than at the first query."""
+        if self._settings.reranker == "default":
+            await asyncio.to_thread(open_vectors)
+
     async def search(self, query: Query, collection: Collection | None = None) -> SearchResult:
         """The query's `top_k` best passages; of the collection as given, NotFoundError if its index is gone by now."""
         if collection is not None:

@@ -50,6 +50,9 @@ export const ICONS = {
   copy: "M7 7V3.500h9.500V13H13M3.500 7H13v9.500H3.500z",
 };
 
+/** What stands in a mark: `1` of `[1]` and of `[Node 1]`. */
+export const markName = (mark) => mark.slice(1, -1).replace(/^Node /, "");
+
 /** A count with its noun: `1 passage`, `3 passages`. */
 export const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
 

@@ -1,6 +1,6 @@
 // How an answer was found, as a picture: question → concepts → passages, or the nodes of a path. Also in words.
 
-import { el, svg } from "./dom.js";
+import { el, markName, svg } from "./dom.js";
 import { layered, outline, HEIGHT } from "./layout.js";
 
 const NARROW = 560;
@@ -23,7 +23,7 @@ export function fromPaths(paths, citations) {
   for (const path of paths) {
     for (const [depth, node] of (path.nodes ?? []).entries()) {
       if (nodes.has(node.id)) continue;
-      const marks = citations.filter((one) => one.passage_id === node.id || one.title === node.title).map((one) => one.id);
+      const marks = citations.filter((one) => one.passage_id === node.id || one.url === `node:${node.id}`).map((one) => one.id);
       nodes.set(node.id, { id: node.id, label: node.title ?? node.id, type: "node", kind: node.type, sub: node.type ?? "", marks: [...new Set(marks)], depth });
     }
     for (const edge of path.edges ?? []) {
@@ -91,7 +91,7 @@ function drawNode(box, graph, root, said, onOpen) {
   lines.forEach((line, at) => group.append(svg("text", { x: 14, y: top + at * 16, class: "label", text: line })));
   if (box.sub) group.append(svg("text", { x: 14, y: top + lines.length * 16 - 1, class: "sub", text: box.sub }));
   if (node.marks?.length) {
-    group.append(svg("text", { x: box.width - 12, y: middle + 4.5, class: "badge", "text-anchor": "end", text: node.marks.map((mark) => mark.replace(/[[\]]/g, "")).slice(0, 2).join(" ") }));
+    group.append(svg("text", { x: box.width - 12, y: middle + 4.5, class: "badge", "text-anchor": "end", text: node.marks.map(markName).slice(0, 2).join(" ") }));
   }
   if (active) {
     const act = () => {

@@ -28,7 +28,7 @@ async function ask(question, collection) {
   drawHistory();
   const again = () => ask(question, collection);
   const turn = new Turn(question, collection, { retry: again, upload: openUpload, reload: showCollections });
-  byId("intro").hidden = true;
+  byId("intro").classList.add("hidden"); // its heading stays the page's
   byId("holds").hidden = true;
   byId("turns").prepend(turn.node);
   byId("live").textContent = "Looking for evidence.";
@@ -127,14 +127,16 @@ async function loadCollections(wanted) {
   return true;
 }
 
+const asked = () => byId("intro").classList.contains("hidden");
+
 /** Before the first question: what there is to ask about. */
 async function showHolds() {
   const place = byId("holds");
   const collection = known.find((one) => one.name === byId("collection").value);
   place.hidden = true;
-  if (byId("intro").hidden || !collection?.documents || collection.kind in UNITS) return;
+  if (asked() || !collection?.documents || collection.kind in UNITS) return;
   const found = await api.documents(collection.name, NAMED).catch(() => []);
-  if (byId("intro").hidden || byId("collection").value !== collection.name || !found.length) return;
+  if (asked() || byId("collection").value !== collection.name || !found.length) return;
   const rest = collection.documents - found.length;
   const titles = found.flatMap((one, at) => [at ? " · " : "", el("b", { text: one.title })]);
   place.replaceChildren("Here are ", ...titles, rest > 0 ? ` and ${rest} more.` : ".");

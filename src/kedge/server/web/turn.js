@@ -1,7 +1,7 @@
 // One question and its answer, from the first moment to the feedback.
 
 import * as api from "./api.js";
-import { byId, count, el, icon, ICONS } from "./dom.js";
+import { byId, count, el, icon, ICONS, markName } from "./dom.js";
 import { fromEvidence, fromPaths, graphFigure } from "./graph.js";
 import { prose } from "./prose.js";
 import { openFacts, openPassage } from "./source.js";
@@ -52,7 +52,7 @@ export class Turn {
   chip(mark) {
     const citation = this.citations.find((one) => one.id === mark);
     if (!citation) return null;
-    const shown = mark.slice(1, -1).replace(/^Node /, "");
+    const shown = markName(mark);
     const named = /^\d+$/.test(shown) ? "chip" : "chip named";
     const button = el("button", { type: "button", class: named, "data-mark": mark, "aria-label": `Source ${shown}: ${citation.title}`, title: citation.title }, shown);
     button.addEventListener("click", () => this.open(citation, button));
@@ -70,7 +70,7 @@ export class Turn {
     if (kind === "table") {
       openFacts({ from, kicker: `Source ${citation.id}`, title: citation.title, text: citation.snippet, url: citation.url });
     } else if (kind === "graph") {
-      openFacts({ from, kicker: `Source ${citation.id}`, title: citation.title, text: citation.snippet, facts: this.nodeFacts(citation.passage_id, citation.title), url: citation.url });
+      openFacts({ from, kicker: `Source ${citation.id}`, title: citation.title, text: citation.snippet, facts: this.nodeFacts(citation.url.replace(/^node:/, ""), citation.title) });
     } else {
       openPassage({ from, mark: citation.id, title: citation.title, url: citation.url, passageId: citation.passage_id, span: [citation.start, citation.end], snippet: citation.snippet, page: this.places.get(citation.id)?.page ?? null, collection: this.collection });
     }
@@ -111,7 +111,7 @@ export class Turn {
       const button = el(
         "button",
         { type: "button", class: "source", "data-mark": citation.id },
-        el("span", { class: "number", text: citation.id.slice(1, -1).replace(/^Node .*/, "◦") }),
+        el("span", { class: "number", text: markName(citation.id) }),
         el("span", { class: "about" }, el("span", { class: "title", text: citation.title }), el("span", { class: "place", text: [section, place.page ? `page ${place.page}` : ""].filter(Boolean).join(" · ") }), el("span", { class: "snippet", text: citation.snippet.replace(/\s+/g, " ") })),
       );
       button.addEventListener("click", () => this.open(citation, button));
@@ -138,7 +138,7 @@ export class Turn {
       return;
     }
     const citation = this.citations.find((one) => node.marks.includes(one.id));
-    openFacts({ from, kicker: node.marks[0] ? `Source ${node.marks[0]}` : "Node", title: node.label, text: citation?.snippet ?? "", facts: this.nodeFacts(node.id, node.label), url: citation?.url ?? "" });
+    openFacts({ from, kicker: node.marks[0] ? `Source ${node.marks[0]}` : "Node", title: node.label, text: citation?.snippet ?? "", facts: this.nodeFacts(node.id, node.label) });
   }
 
   refuse() {

@@ -33,7 +33,7 @@ def test_a_server_that_is_gone_is_said_and_asking_again_helps(
         page = open_page(served.url)
         expect(page.get_by_label("in", exact=True)).to_have_value("sales")
     turn = ask(page, "Which region?", "sales")
-    expect(turn.get_by_role("alert")).to_contain_text("The server does not answer")
+    expect(turn.get_by_role("alert")).to_contain_text("No connection")
     expect(turn.get_by_role("alert")).to_contain_text("kedge serve")
     shot(page, "server-down")
     with serving(settings.model_copy(update={"port": int(served.url.rsplit(":", 1)[1])})):

@@ -32,7 +32,7 @@ def test_the_first_visit_shows_how_to_begin_and_an_upload_can_be_asked(
 ) -> None:
     page = open_page(empty.url)
     expect(page.get_by_role("heading", name="Nothing to ask yet")).to_be_visible()
-    expect(page.locator("#begin code")).to_have_text("kedge ingest path/to/folder")
+    expect(page.locator("#begin code")).to_have_text("kedge ingest docs/")
     expect(page.get_by_label("Your question")).not_to_be_visible()
     shot(page, "empty")
     page.locator("#begin").get_by_role("button", name="Add sources").click()

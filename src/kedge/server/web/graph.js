@@ -1,6 +1,6 @@
 // How an answer was found, as a picture: question → concepts → passages, or the nodes of a path. Also in words.
 
-import { el, markName, svg } from "./dom.js";
+import { count, el, markName, svg } from "./dom.js";
 import { layered, outline, HEIGHT } from "./layout.js";
 
 const NARROW = 560;
@@ -42,22 +42,31 @@ function clean(nodes, edges) {
   return { nodes, edges: edges.filter((edge) => known.has(edge.source) && known.has(edge.target)) };
 }
 
+/** What led to the cited nodes alone; all of it where nothing is cited. */
+function core(graph) {
+  const cited = graph.nodes.filter((node) => node.marks?.length);
+  const kept = new Set(cited.flatMap((node) => [...reach(node.id, graph.edges, "target", "source")]));
+  if (kept.size < 2 || kept.size === graph.nodes.length || graph.nodes[0].type === "node") return graph;
+  return clean(graph.nodes.filter((node) => kept.has(node.id)), graph.edges);
+}
+
 /** The figure. `onOpen(node, element)` is called for passages and nodes; concepts show what they connect. */
-export function graphFigure(graph, caption, onOpen) {
+export function graphFigure(whole, caption, onOpen) {
+  let graph = core(whole);
   const said = el("p", { class: "graph-said", "aria-live": "polite" });
   const canvas = el("div", { class: "graph-canvas", tabindex: "0", role: "group", "aria-label": caption });
-  const figure = el("figure", { class: "graph" }, canvas, said, words(graph));
-  let narrow = null;
-  const draw = () => {
-    const width = canvas.clientWidth || 700;
-    if (narrow === width < NARROW && !(narrow && canvas.dataset.width !== String(width))) return;
-    narrow = width < NARROW;
-    canvas.dataset.width = width;
-    const laid = narrow ? outline(graph, width) : layered(graph, width);
+  let drawn = 0;
+  const draw = (again = false) => {
+    const width = canvas.clientWidth;
+    if (!width || (!again && Math.abs(width - drawn) < 2)) return;
+    drawn = width;
+    const laid = width < NARROW ? outline(graph, width) : layered(graph, width);
     canvas.replaceChildren(picture(laid, graph, said, onOpen));
   };
-  new ResizeObserver(draw).observe(canvas);
-  return figure;
+  const rest = whole.nodes.filter((node) => node.type === "passage").length - graph.nodes.filter((node) => node.type === "passage").length;
+  const all = el("button", { type: "button", class: "quiet", onclick: () => { graph = whole; all.remove(); draw(true); canvas.focus(); } }, `Show ${count(rest, "passage")} more that came up`);
+  new ResizeObserver(() => draw()).observe(canvas);
+  return el("figure", { class: "graph" }, canvas, said, el("div", { class: "graph-foot" }, words(whole), rest > 0 ? all : ""));
 }
 
 function picture(laid, graph, said, onOpen) {

@@ -2,12 +2,15 @@
 
 export const HEIGHT = 52;
 const GAP = 14;
-const MIN_WIDTH = 132;
+const MIN_WIDTH = 116;
 const MAX_WIDTH = 220;
-const MIN_SPACE = 46;
+const MIN_SPACE = 44;
+const MAX_SPACE = 104;
 const INDENT = 22;
 const PAD = 20;
 
+const FONT = "500 13px Inter, sans-serif";
+const SMALL = "11.5px Inter, sans-serif";
 const ruler = document.createElement("canvas").getContext("2d");
 
 /** How far each node is from where it all starts. */
@@ -17,16 +20,16 @@ function depths(graph) {
   let starts = graph.nodes.filter((node) => node.type === "question" || node.depth === 0);
   if (!starts.length) starts = graph.nodes.filter((node) => !targets.has(node.id));
   if (!starts.length) starts = graph.nodes.slice(0, 1);
+  const bothWays = graph.nodes.some((node) => node.type === "node"); // a path may go against an edge
+  const steps = graph.edges.flatMap(({ source, target }) => (bothWays ? [[source, target], [target, source]] : [[source, target]]));
   let ring = starts.map((node) => node.id);
   for (const id of ring) depth.set(id, 0);
   for (let level = 1; ring.length; level += 1) {
     const next = [];
-    for (const edge of graph.edges) {
-      for (const [from, to] of [[edge.source, edge.target], ...(edge.back === false ? [] : graph.nodes[0]?.type === "node" ? [[edge.target, edge.source]] : [])]) {
-        if (ring.includes(from) && !depth.has(to)) {
-          depth.set(to, level);
-          next.push(to);
-        }
+    for (const [from, to] of steps) {
+      if (depth.get(from) === level - 1 && !depth.has(to)) {
+        depth.set(to, level);
+        next.push(to);
       }
     }
     ring = next;
@@ -41,7 +44,10 @@ export function layered(graph, available) {
   const columns = [];
   for (const node of graph.nodes) (columns[depth.get(node.id)] ??= []).push(node);
   const filled = columns.filter(Boolean);
-  const space = Math.max(MIN_SPACE, Math.min(96, (available - filled.length * MAX_WIDTH) / Math.max(1, filled.length - 1)));
+  const named = Math.max(0, ...graph.edges.map((edge) => lengthOf(edge.label, SMALL)));
+  const wanted = Math.min(MAX_SPACE, Math.max(MIN_SPACE, named + 16));
+  const free = (available - filled.length * MIN_WIDTH - 4) / Math.max(1, filled.length - 1);
+  const space = Math.max(MIN_SPACE, Math.min(wanted, free));
   const width = Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, (available - (filled.length - 1) * space - 4) / filled.length));
   const tallest = Math.max(...filled.map((column) => column.length));
   const height = tallest * (HEIGHT + GAP) - GAP + 8;
@@ -57,7 +63,7 @@ export function layered(graph, available) {
     }
   }
   const total = filled.length * width + (filled.length - 1) * space + 4;
-  return { width: Math.ceil(total), height: Math.ceil(height), boxes, edges: graph.edges.map((edge) => curve(edge, boxes)) };
+  return { width: Math.ceil(total), height: Math.ceil(height), boxes, edges: graph.edges.map((edge) => curve(edge, boxes, space)) };
 }
 
 function middle(node, graph, rank) {
@@ -66,7 +72,7 @@ function middle(node, graph, rank) {
   return known.length ? known.reduce((sum, one) => sum + one, 0) / known.length : Infinity;
 }
 
-function curve(edge, boxes) {
+function curve(edge, boxes, space) {
   const [one, other] = [edge.source, edge.target].map((id) => boxes.find((item) => item.node.id === id));
   const same = one.x === other.x;
   const forward = other.x > one.x;
@@ -75,7 +81,8 @@ function curve(edge, boxes) {
   const [y1, y2] = [one.y + HEIGHT / 2, other.y + HEIGHT / 2];
   const bend = same ? 28 : (x2 - x1) / 2;
   const d = same ? `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 + bend} ${y2} ${x2} ${y2}` : `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
-  return { ...edge, d, x: (x1 + x2) / 2 + (same ? 20 : 0), y: (y1 + y2) / 2 - 5 };
+  const told = lengthOf(edge.label, SMALL) <= Math.abs(x2 - x1) - 6 && Math.abs(x2 - x1) <= space + 1; // else it would run into a node
+  return { ...edge, label: told ? edge.label : "", d, x: (x1 + x2) / 2 + (same ? 20 : 0), y: (y1 + y2) / 2 - 5 };
 }
 
 /** One node under the other, each below the one that led to it. */
@@ -107,16 +114,16 @@ export function outline(graph, available) {
 
 function box(node, x, y, width) {
   const room = width - PAD - 6 - (node.marks?.length ? 6 + 10 * Math.min(2, node.marks.length) : 0);
-  const sub = node.sub ? cut(node.sub, room, "11.5px Inter, sans-serif") : "";
+  const sub = node.sub ? cut(node.sub, room, SMALL) : "";
   return { node, x, y, width, sub, lines: wrap(node.label, room, sub ? 1 : 2) };
 }
 
-const FONT = "500 13px Inter, sans-serif";
-
-function fits(text, room, font) {
+function lengthOf(text, font) {
   ruler.font = font;
-  return ruler.measureText(text).width <= room;
+  return ruler.measureText(text ?? "").width;
 }
+
+const fits = (text, room, font) => lengthOf(text, font) <= room;
 
 function cut(text, room, font) {
   if (fits(text, room, font)) return text;

@@ -3,7 +3,7 @@
 import { el, icon, ICONS } from "./dom.js";
 
 const TITLES = {
-  offline: "The server does not answer",
+  offline: "No connection",
   limited: "Too many questions at once",
   gone: "This collection is not there any more",
   query: "This question cannot be asked",
@@ -30,14 +30,14 @@ export function withCode(text) {
 
 /** First visit: two ways to begin. */
 export function beginning(onUpload) {
-  const command = "kedge ingest path/to/folder";
+  const command = "kedge ingest docs/";
   return [
     el("h2", { id: "begin-title", text: "Nothing to ask yet" }),
-    el("p", { class: "lead", text: "Give Kedge something to read. It stays on this machine; no language model is called." }),
+    el("p", { class: "lead", text: "Give Kedge something to read, then ask. There are two ways." }),
     el(
       "div",
       { class: "ways" },
-      el("div", { class: "way" }, el("h3", { text: "Here" }), el("p", { text: "Drop in documents or a table and follow them being read." }), el("button", { type: "button", class: "primary", onclick: onUpload }, "Add sources")),
+      el("div", { class: "way" }, el("h3", { text: "Here" }), el("p", { text: "Drop in your files and watch them being read." }), el("button", { type: "button", class: "primary", onclick: onUpload }, "Add sources")),
       el("div", { class: "way" }, el("h3", { text: "On the command line" }), el("p", { text: "Take in a whole folder, and again whenever it has changed. Stop this server first: one process at a time owns the data." }), commandLine(command)),
     ),
   ];

@@ -112,7 +112,7 @@ export class Turn {
         "button",
         { type: "button", class: "source", "data-mark": citation.id },
         el("span", { class: "number", text: markName(citation.id) }),
-        el("span", { class: "about" }, el("span", { class: "title", text: citation.title }), el("span", { class: "place", text: [section, place.page ? `page ${place.page}` : ""].filter(Boolean).join(" · ") }), el("span", { class: "snippet", text: citation.snippet.replace(/\s+/g, " ") })),
+        el("span", { class: "about" }, el("span", { class: "title", text: citation.title }), el("span", { class: "place", text: [section, place.page ? `page ${place.page}` : ""].filter(Boolean).join(" · ") }), el("span", { class: "snippet", text: plain(citation.snippet) })),
       );
       button.addEventListener("click", () => this.open(citation, button));
       return el("li", {}, button);
@@ -224,6 +224,11 @@ function verdict(metadata) {
 }
 
 const listed = (parts) => (parts.length > 1 ? `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}` : parts[0]);
+
+/** A snippet without markdown's signs, for the list; the panel shows it as it is written. */
+function plain(text) {
+  return text.replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/\*\*|`/g, "").replace(/\s+/g, " ");
+}
 
 /** An excerpt without the heading it begins with, which stands above it anyway. */
 function unheaded({ excerpt, title, section_path: path = [] }) {

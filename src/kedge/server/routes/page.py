@@ -68,7 +68,7 @@ async def root() -> RedirectResponse:
 @router.get("/rag/about.json", include_in_schema=False)
 async def about(request: Request, settings: SettingsDep) -> dict[str, Any]:
     """What the page has to know of this server before it can offer anything."""
-    served = {getattr(route, "path", "") for route in request.app.routes}
+    served = request.app.openapi()["paths"]
     return {
         "version": __version__,
         "collection": settings.collection,

@@ -6,6 +6,7 @@ const MIN_WIDTH = 116;
 const MAX_WIDTH = 220;
 const MIN_SPACE = 44;
 const MAX_SPACE = 104;
+const BESIDE = 26; // room for lines between nodes of the last column
 const INDENT = 22;
 const PAD = 20;
 
@@ -48,7 +49,7 @@ export function layered(graph, available) {
   const wanted = Math.min(MAX_SPACE, Math.max(MIN_SPACE, named + 16));
   const free = (available - filled.length * MIN_WIDTH - 4) / Math.max(1, filled.length - 1);
   const space = Math.max(MIN_SPACE, Math.min(wanted, free));
-  const width = Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, (available - (filled.length - 1) * space - 4) / filled.length));
+  const width = Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, (available - (filled.length - 1) * space - 4 - BESIDE) / filled.length));
   const tallest = Math.max(...filled.map((column) => column.length));
   const height = tallest * (HEIGHT + GAP) - GAP + 8;
   const rank = new Map();
@@ -62,7 +63,8 @@ export function layered(graph, available) {
       boxes.push(box(node, 2 + at * (width + space), y, width));
     }
   }
-  const total = filled.length * width + (filled.length - 1) * space + 4;
+  const beside = graph.edges.some((edge) => depth.get(edge.source) === depth.get(edge.target)) ? BESIDE : 0;
+  const total = filled.length * width + (filled.length - 1) * space + 4 + beside;
   return { width: Math.ceil(total), height: Math.ceil(height), boxes, edges: graph.edges.map((edge) => curve(edge, boxes, space)) };
 }
 

@@ -148,7 +148,7 @@ function showCollections() {
 }
 
 function openUpload() {
-  upload.open(known.map((one) => one.name), byId("collection").value);
+  upload.open(known, byId("collection").value);
 }
 
 // ---------------------------------------------------------------- history

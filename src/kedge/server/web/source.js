@@ -41,8 +41,10 @@ export function setUp() {
 function show() {
   const panel = byId("panel");
   if (!panel.open) {
+    const place = window.scrollY;
     if (WIDE.matches) panel.show();
     else panel.showModal();
+    window.scrollTo(0, place); // opening focuses, and focusing scrolls
   }
   document.body.classList.toggle("with-panel", WIDE.matches);
 }

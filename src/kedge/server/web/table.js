@@ -15,7 +15,7 @@ export function tableText(text, metadata) {
 /** Everything a table answer shows below its text. */
 export function tableParts(metadata) {
   const parts = [];
-  if (metadata.plan) parts.push(plan(metadata.plan, metadata.row_count));
+  if (metadata.plan) parts.push(plan(metadata.plan, metadata.row_count, metadata.why));
   const columns = metadata.columns ?? [];
   const rows = metadata.rows ?? [];
   if (metadata.chart && rows.length > 1) {
@@ -26,7 +26,7 @@ export function tableParts(metadata) {
   return parts;
 }
 
-function plan(found, counted) {
+function plan(found, counted, why) {
   const badge = el("span", { class: found.exact ? "badge" : "badge dashed", text: found.exact ? "Exact" : "From the nearest rows" });
   const steps = found.steps ?? [];
   return el(
@@ -34,6 +34,7 @@ function plan(found, counted) {
     { class: "plan" },
     el("h3", { class: "hidden", text: "How it was computed" }),
     el("p", { class: "plan-text" }, badge, found.text ?? "", found.exact && counted !== undefined ? el("span", { class: "hint", text: ` · ${new Intl.NumberFormat("en").format(counted)} ${counted === 1 ? "row" : "rows"} counted` }) : ""),
+    why ? el("p", { class: "hint", text: `Note: ${why}` }) : "",
     steps.length ? el("details", {}, el("summary", { text: "Steps" }), el("ol", {}, ...steps.map((step) => el("li", { text: step })))) : "",
   );
 }

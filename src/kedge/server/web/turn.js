@@ -153,7 +153,7 @@ export class Turn {
       return el("li", {}, button);
     });
     this.said.classList.add("refused");
-    this.said.replaceChildren(...prose(this.text), el("p", { class: "looked", text: looked }), ...(metadata.warnings ?? []).map((warning) => el("p", { class: "hint" }, ...withCode(warning))));
+    this.said.replaceChildren(...prose(this.text), el("p", { class: "looked", text: looked }), ...(metadata.why ? [el("p", { class: "looked", text: `Why: ${metadata.why}.` })] : []), ...(metadata.warnings ?? []).map((warning) => el("p", { class: "hint" }, ...withCode(warning))));
     if (near.length) this.rest.append(el("section", { class: "sources" }, el("h3", { text: "Not an answer, but near" }), el("ol", {}, ...near)));
     this.rest.append(el("p", { class: "advice" }, "Name the thing you ask about as the documents do, choose another collection, or ", el("button", { type: "button", class: "link", onclick: this.upload }, "add sources that know"), "."));
   }
@@ -209,7 +209,8 @@ export class Turn {
 
 /** A meter and the words for it. */
 function verdict(metadata) {
-  const words = WORDS[metadata.confidence];
+  const computed = metadata.plan?.exact === true;
+  const words = computed ? (metadata.confidence === "high" ? "Computed over all rows" : "Computed; check the plan") : WORDS[metadata.confidence];
   if (!words) return null;
   const share = Math.round(100 * Math.max(0, Math.min(1, metadata.evidence_probability ?? 0)));
   const bar = el("span", { class: "bar" });
@@ -219,7 +220,7 @@ function verdict(metadata) {
     { class: `verdict ${metadata.confidence}` },
     el("span", { class: "meter", role: "meter", "aria-label": "Evidence", "aria-valuemin": "0", "aria-valuemax": "100", "aria-valuenow": share, "aria-valuetext": `${share} percent: ${words}` }, bar),
     el("span", { class: "words", text: words }),
-    el("span", { class: "share", text: `${share} % sure that the evidence answers it` }),
+    el("span", { class: "share", text: computed ? `${share} % sure that this is what was asked` : `${share} % sure that the evidence answers it` }),
   );
 }
 
@@ -243,7 +244,7 @@ function emphasise(root, short) {
   while (walker.nextNode()) {
     const node = walker.currentNode;
     const at = node.data.indexOf(short);
-    if (at < 0 || node.parentElement.closest("button, code")) continue;
+    if (at < 0 || /[\p{L}\p{N}]/u.test(node.data[at + short.length] ?? "") || node.parentElement.closest("button, code")) continue;
     const found = node.splitText(at);
     found.splitText(short.length);
     const strong = el("strong", { class: "short" });

@@ -12,6 +12,7 @@ let about = { max_upload_bytes: 0, tables: false, collection: "default" };
 let chosen = [];
 let control = null;
 let added = null;
+let known = [];
 let tell = () => {};
 
 /** `onAdded(collection)` is called when something went in; `onAsk(collection)` when the user wants to ask about it. */
@@ -34,8 +35,8 @@ export function setUp(facts, { onAdded, onAsk }) {
   dropping();
 }
 
-export function open(names, preferred) {
-  byId("known-collections").replaceChildren(...names.map((name) => el("option", { value: name })));
+export function open(collections, preferred) {
+  known = collections;
   if (!control) {
     byId("upload-collection").value = preferred || about.collection;
     reset();
@@ -58,24 +59,43 @@ function reset() {
   list();
 }
 
+/** A table and documents do not go into one collection: only fitting names are offered. */
 function describe() {
   const table = kind() === "table";
+  const box = byId("upload-collection");
+  const fitting = known.filter((one) => one.kind === (table ? "table" : "documents"));
+  byId("known-collections").replaceChildren(...fitting.map((one) => el("option", { value: one.name })));
+  if (document.activeElement !== box && known.some((one) => one.name === box.value && !fitting.includes(one))) {
+    box.value = fitting[0]?.name ?? (table ? stem() : about.collection);
+  }
   byId("files").accept = table ? ".csv,.tsv,.jsonl,.parquet" : ".md,.markdown,.txt,.pdf,.html,.htm,.jsonl";
   byId("files-note").textContent = `${table ? "One table, in one or several files" : about.tables ? "Several at once" : "Markdown, PDF, HTML, text or JSONL, several at once"}, at most ${megabytes(about.max_upload_bytes)} together.`;
-  const name = byId("upload-collection").value.trim();
-  const known = [...byId("known-collections").children].some((option) => option.value === name);
-  byId("upload-collection-note").textContent = !name ? "Name an existing collection or a new one." : known ? `Goes into the existing collection “${name}”.` : `A new collection “${name}” will be made.`;
+  const name = box.value.trim();
+  const there = known.find((one) => one.name === name);
+  byId("upload-collection-note").textContent = told(name, there, fitting.includes(there), table);
 }
+
+function told(name, there, fits, table) {
+  if (!name) return "Name an existing collection or a new one.";
+  if (!there) return `A new collection “${name}” will be made.`;
+  if (!fits) return `“${name}” holds another kind of knowledge. Choose another name.`;
+  return table ? `The table in “${name}” will be replaced.` : `Goes into the existing collection “${name}”.`;
+}
+
+/** A name for a table, from its file. */
+const stem = () => (chosen[0]?.name ?? "").replace(/\.[^.]*$/, "").replace(/[^\w .-]+/gu, " ").trim();
 
 const megabytes = (bytes) => (bytes < 1 << 20 ? `${Math.max(1, Math.round(bytes / 1024))} kB` : `${Math.round(bytes / (1 << 20))} MB`);
 
 function choose(files) {
   chosen = files;
+  if (kind() === "table" && !byId("upload-collection").value) byId("upload-collection").value = stem();
   byId("upload-error").textContent = "";
   byId("upload-progress").hidden = true;
   byId("upload-done").hidden = true;
   byId("upload-send").hidden = false;
   list();
+  describe();
 }
 
 function list() {

@@ -71,44 +71,48 @@ def test_hostile_text_is_shown_and_never_run(page: Any, tmp_path: Path, shot: Ca
     _only_known_elements(page)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<img src=x onerror=alert(1)>",
-        "[a](javascript:alert(1)) [b](JaVaScRiPt:alert(1)) [c](data:text/html,x) [d](vbscript:x) [e](//evil.example)",
-        "![i](https://evil.example/track.png)",
-        "```\n<script>alert(1)</script>\n",
-        "**[**[1]** *unclosed `code",
-        "\u202etxt.exe \u0000 \ufeff [1][1][[1]] [Node ]",
-        "- <b>one</b>\n- [two](javascript:alert(1))",
-    ],
-)
-def test_any_answer_is_text(open_page: Callable[..., Any], text: str) -> None:
-    """The language model's words are no more trusted than the documents."""
-    page = open_page()
-    events = [
+ANSWERS = [
+    "<img src=x onerror=alert(1)>",
+    "[a](javascript:alert(1)) [b](JaVaScRiPt:alert(1)) [c](data:text/html,x) [d](vbscript:x) [e](//evil.example)",
+    "![i](https://evil.example/track.png)",
+    "```\n<script>alert(1)</script>\n",
+    "**[**[1]** *unclosed `code",
+    "\u202etxt.exe \u0000 \ufeff [1][1][[1]] [Node ]",
+    "- <b>one</b>\n- [two](javascript:alert(1))",
+]
+CITATION = {
+    "id": "[1]",
+    "passage_id": "../../evil?x=<b>",
+    "title": "<i>t</i>",
+    "url": "javascript:alert(1)",
+    "snippet": "<u>s</u>",
+    "start": 0,
+    "end": 3,
+    "relevance_score": 1,
+}
+
+
+def _stream(text: str) -> str:
+    verdict = {"query_id": "<q>", "confidence": "high", "evidence_probability": 7}
+    events: list[dict[str, Any]] = [
         {"type": "token", "content": text},
-        {
-            "type": "citation",
-            "citation": {
-                "id": "[1]",
-                "passage_id": "../../evil?x=<b>",
-                "title": "<i>t</i>",
-                "url": "javascript:alert(1)",
-                "snippet": "<u>s</u>",
-                "start": 0,
-                "end": 3,
-                "relevance_score": 1,
-            },
-        },
-        {"type": "metadata", "metadata": {"query_id": "<q>", "confidence": "high", "evidence_probability": 7}},
+        {"type": "citation", "citation": CITATION},
+        {"type": "metadata", "metadata": verdict},
         {"type": "done"},
     ]
-    body = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
+    return "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
+
+
+def test_any_answer_is_text(open_page: Callable[..., Any]) -> None:
+    """A language model's words are no more trusted than the documents."""
+    page = open_page()
     headers = {"content-type": "text/event-stream"}
-    page.route("**/api/query/stream", lambda route: route.fulfill(status=200, body=body, headers=headers))
-    page.route("**/api/passages/**", lambda route: route.fulfill(status=200, body="{}"))
-    turn = ask(page, "anything")
-    expect(turn.locator(".source")).to_contain_text("<i>t</i>")
-    _only_known_elements(page)
-    assert "evil.example" not in [link.get_attribute("href") for link in page.locator("a").all()]
+    left = list(ANSWERS)
+    page.route("**/api/query/stream", lambda route: route.fulfill(body=_stream(left.pop(0)), headers=headers))
+    for number in range(len(ANSWERS)):
+        turn = ask(page, f"Question {number}")
+        expect(turn.locator(".source")).to_contain_text("<i>t</i>")
+        _only_known_elements(page)
+    links = [link.get_attribute("href") for link in page.locator(".said a").all()]
+    assert links == ["https://evil.example/track.png"]  # a link to be clicked, not an image to be fetched
+    assert page.locator(".said").filter(has_text="<script>alert(1)</script>").count() == 1

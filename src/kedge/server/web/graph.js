@@ -55,13 +55,15 @@ export function graphFigure(whole, caption, onOpen) {
   let graph = core(whole);
   const said = el("p", { class: "graph-said", "aria-live": "polite" });
   const canvas = el("div", { class: "graph-canvas", tabindex: "0", role: "group", "aria-label": caption });
+  const traced = new Traced(said);
   let drawn = 0;
   const draw = (again = false) => {
     const width = canvas.clientWidth;
     if (!width || (!again && Math.abs(width - drawn) < 2)) return;
     drawn = width;
     const laid = width < NARROW ? outline(graph, width) : layered(graph, width);
-    canvas.replaceChildren(picture(laid, graph, said, onOpen));
+    canvas.replaceChildren(picture(laid, graph, traced, onOpen));
+    traced.again();
   };
   const rest = whole.nodes.filter((node) => node.type === "passage").length - graph.nodes.filter((node) => node.type === "passage").length;
   const all = el("button", { type: "button", class: "quiet", onclick: () => { graph = whole; all.remove(); draw(true); canvas.focus(); } }, `Show ${count(rest, "passage")} more that came up`);
@@ -69,7 +71,7 @@ export function graphFigure(whole, caption, onOpen) {
   return el("figure", { class: "graph" }, canvas, said, el("div", { class: "graph-foot" }, words(whole), rest > 0 ? all : ""));
 }
 
-function picture(laid, graph, said, onOpen) {
+function picture(laid, graph, traced, onOpen) {
   const root = svg("svg", { width: laid.width, height: laid.height, viewBox: `0 0 ${laid.width} ${laid.height}`, class: "graph-svg" });
   const labelled = laid.edges.length <= FEW_EDGES;
   for (const edge of laid.edges) {
@@ -79,11 +81,12 @@ function picture(laid, graph, said, onOpen) {
         labelled && edge.label && edge.x !== undefined ? svg("text", { x: edge.x, y: edge.y, "text-anchor": "middle", text: edge.label }) : null),
     );
   }
-  for (const box of laid.boxes) root.append(drawNode(box, graph, root, said, onOpen));
+  for (const box of laid.boxes) root.append(drawNode(box, traced, onOpen));
+  traced.in(root, graph);
   return root;
 }
 
-function drawNode(box, graph, root, said, onOpen) {
+function drawNode(box, traced, onOpen) {
   const { node } = box;
   const active = node.type !== "question";
   const name = [kindOf(node), node.label, node.marks?.length ? `cited as ${node.marks.join(", ")}` : "", node.type === "passage" ? node.sub : ""].filter(Boolean).join(", ");
@@ -104,7 +107,7 @@ function drawNode(box, graph, root, said, onOpen) {
   }
   if (active) {
     const act = () => {
-      trace(root, graph, node, said);
+      traced.node(node);
       if (node.type !== "concept") onOpen(node, group);
     };
     group.addEventListener("click", act);
@@ -119,6 +122,27 @@ function drawNode(box, graph, root, said, onOpen) {
 }
 
 const kindOf = (node) => ({ question: "Question", concept: "Concept", passage: "Passage" })[node.type] ?? node.kind ?? "Node";
+
+/** The node that was chosen; it stays so when the picture is drawn anew for another width. */
+class Traced {
+  constructor(said) {
+    this.said = said;
+    this.chosen = null;
+  }
+
+  in(root, graph) {
+    Object.assign(this, { root, graph });
+  }
+
+  node(node) {
+    this.chosen = node;
+    trace(this.root, this.graph, node, this.said);
+  }
+
+  again() {
+    if (this.chosen) this.node(this.chosen);
+  }
+}
 
 /** Light up everything that leads to a node or on from it. */
 function trace(root, graph, node, said) {

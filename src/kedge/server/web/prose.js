@@ -69,9 +69,10 @@ function inline(text, chip) {
       plain += text[at];
       at += 1;
     } else {
-      if (plain) nodes.push(plain);
+      const made = hit.rule.make(hit.found, chip);
+      if (plain) nodes.push(made.localName === "button" ? plain.replace(/ $/, "\u00a0") : plain); // a mark stays with its sentence
       plain = "";
-      nodes.push(hit.rule.make(hit.found, chip));
+      nodes.push(made);
       at += hit.found[0].length;
     }
   }

@@ -25,7 +25,8 @@ export function setUp() {
     document.body.classList.remove("with-panel");
     for (const chip of document.querySelectorAll("[aria-current=source]")) chip.removeAttribute("aria-current");
     shown += 1;
-    if (opener?.isConnected) opener.focus({ preventScroll: true });
+    const back = opener?.isConnected ? opener : again(opener);
+    back?.focus({ preventScroll: true });
     opener = null;
   });
   panel.addEventListener("click", (event) => event.target === panel && panel.close()); // the backdrop
@@ -36,6 +37,12 @@ export function setUp() {
     opener = back;
     show();
   });
+}
+
+/** The graph is drawn anew when the panel takes its room: the same node in the new picture. */
+function again(gone) {
+  const id = gone?.dataset?.id;
+  return id ? document.querySelector(`.node[data-id="${CSS.escape(id)}"]`) : null;
 }
 
 function show() {

@@ -12,11 +12,11 @@ from kedge import __version__
 from kedge.config import Settings
 from kedge.engine import Engine
 from kedge.ingest.check import CheckReport
-from kedge.server import errors
+from kedge.server import errors, page
 from kedge.server.deps import own_origin
 from kedge.server.edge import Edge
 from kedge.server.models import ErrorBody
-from kedge.server.routes import collections, documents, feedback, health, ingest, page, passages, query
+from kedge.server.routes import collections, documents, feedback, health, ingest, query
 from kedge.telemetry import CHECK_PROBLEMS, CHECKS, Metrics
 
 DESCRIPTION = """
@@ -31,7 +31,6 @@ TAGS = [
     {"name": "ingest", "description": "Take documents in and follow the job."},
     {"name": "documents", "description": "What has been taken in."},
     {"name": "collections", "description": "Named sets of documents."},
-    {"name": "page", "description": "The page people use."},
     {"name": "operations", "description": "Health and metrics."},
 ]
 
@@ -56,7 +55,7 @@ def create_app(settings: Settings, engine: Engine | None = None) -> FastAPI:
     app.state.metrics = metrics
     app.add_middleware(Edge, settings=settings, metrics=metrics)
     errors.install(app)
-    for module in (query, ingest, feedback, documents, passages, collections, health):
+    for module in (query, ingest, feedback, documents, collections, health):
         app.include_router(module.router)
     page.install(app, settings)
     return app

@@ -62,7 +62,9 @@ export function graphFigure(whole, caption, onOpen) {
     if (!width || (!again && Math.abs(width - drawn) < 2)) return;
     drawn = width;
     const laid = width < NARROW ? outline(graph, width) : layered(graph, width);
+    const focused = canvas.contains(document.activeElement) ? document.activeElement.dataset.id : undefined;
     canvas.replaceChildren(picture(laid, graph, traced, onOpen));
+    if (focused !== undefined) canvas.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
     traced.again();
   };
   const rest = whole.nodes.filter((node) => node.type === "passage").length - graph.nodes.filter((node) => node.type === "passage").length;

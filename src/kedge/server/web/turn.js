@@ -14,6 +14,8 @@ const WORDS = {
   low: "Thinly supported: read the sources",
   insufficient: "Not enough evidence",
 };
+const UNITS = { table: "row", graph: "node" };
+const FIRST_SOURCES = 6;
 let turns = 0;
 
 export class Turn {
@@ -45,8 +47,12 @@ export class Turn {
     this.drawing = 0;
     if (!this.text) return;
     if (!this.node.dataset.first) this.node.dataset.first = String(performance.now());
-    const text = this.metadata.kind === "table" ? tableText(this.text, this.metadata) : this.text;
-    this.said.replaceChildren(...prose(text, (mark) => this.chip(mark)));
+    this.said.replaceChildren(...prose(this.words(), (mark) => this.chip(mark)));
+  }
+
+  words() {
+    if (this.metadata.kind === "table") return tableText(this.text, this.metadata);
+    return this.metadata.kind === "graph" ? this.text.replaceAll(" Or, read otherwise: ", "\n\nOr, read otherwise: ") : this.text;
   }
 
   chip(mark) {
@@ -98,26 +104,32 @@ export class Turn {
     const refused = this.metadata.confidence === "insufficient";
     if (refused) this.refuse();
     else if (this.metadata.short_answer) emphasise(this.said, this.metadata.short_answer);
-    const parts = refused ? [] : [verdict(this.metadata), ...(this.metadata.kind === "table" ? tableParts(this.metadata) : []), this.sources()];
-    this.rest.append(...[...parts, this.found(refused), this.metadata.query_id ? this.rating() : null].filter(Boolean));
+    const [found, sources] = [this.found(refused), refused ? null : this.sources()];
+    const evidence = this.metadata.kind === "graph" ? [found, sources] : [sources, found]; // there the path is the evidence
+    const computed = !refused && this.metadata.kind === "table" ? tableParts(this.metadata) : [];
+    this.rest.append(...[refused ? null : verdict(this.metadata), ...computed, ...evidence, this.metadata.query_id ? this.rating() : null].filter(Boolean));
     byId("live").textContent = refused ? `Not enough evidence. ${this.text}` : `${this.said.textContent} ${WORDS[this.metadata.confidence] ?? ""}. ${count(this.citations.length, "source")}.`;
   }
 
   sources() {
     if (!this.citations.length) return null;
-    const items = this.citations.map((citation) => {
-      const place = this.places.get(citation.id) ?? {};
-      const section = (place.section_path ?? []).filter((part) => part !== citation.title).join(" › ");
+    const place = (citation) => Number(markName(citation.id)) || 0;
+    const items = [...this.citations].sort((one, other) => place(one) - place(other)).map((citation) => {
+      const { section_path: path = [], page = null } = this.places.get(citation.id) ?? {};
+      const section = path.filter((part) => part !== citation.title).join(" › ");
+      const snippet = plain(citation.snippet);
       const button = el(
         "button",
         { type: "button", class: "source", "data-mark": citation.id },
         el("span", { class: "number", text: markName(citation.id) }),
-        el("span", { class: "about" }, el("span", { class: "title", text: citation.title }), el("span", { class: "place", text: [section, place.page ? `page ${place.page}` : ""].filter(Boolean).join(" · ") }), el("span", { class: "snippet", text: plain(citation.snippet) })),
+        el("span", { class: "about" }, el("span", { class: "title", text: citation.title }), el("span", { class: "place", text: [section, page ? `page ${page}` : ""].filter(Boolean).join(" · ") }), snippet === citation.title.replaceAll("_", " ") ? "" : el("span", { class: "snippet", text: snippet })),
       );
       button.addEventListener("click", () => this.open(citation, button));
       return el("li", {}, button);
     });
-    return el("section", { class: "sources" }, el("h3", { text: "Sources" }), el("ol", {}, ...items));
+    const list = el("ol", {}, ...items.slice(0, FIRST_SOURCES));
+    const more = el("button", { type: "button", class: "more", onclick: () => { list.append(...items.slice(FIRST_SOURCES)); more.remove(); items[FIRST_SOURCES].firstChild.focus(); } }, `Show all ${items.length} sources`);
+    return el("section", { class: "sources" }, el("h3", { text: "Sources" }), list, items.length > FIRST_SOURCES ? more : "");
   }
 
   /** The graph of how it was found. */
@@ -144,7 +156,7 @@ export class Turn {
   refuse() {
     const { metadata } = this;
     const ways = [["by meaning", metadata.vector_result_count], ["by words", metadata.keyword_result_count], ["through the graph", metadata.graph_result_count]].filter(([, found]) => found);
-    const told = ways.map(([way, found], at) => `${at ? found : count(found, "passage")} ${way}`);
+    const told = ways.map(([way, found], at) => `${at ? found : count(found, UNITS[metadata.kind] ?? "passage")} ${way}`);
     const looked = ways.length ? `Looked at ${listed(told)} in “${this.collection}”. None of them carries an answer.` : `Nothing in “${this.collection}” came near.`;
     const near = (metadata.nearest ?? []).map((hit) => {
       const section = (hit.section_path ?? []).filter((part) => part !== hit.title).join(" › ");

@@ -13,6 +13,7 @@ from kedge import __version__
 from kedge.config import Settings
 from kedge.errors import NotFoundError
 from kedge.server.deps import SettingsDep
+from kedge.server.routes import passages
 from kedge.types import MAX_QUERY_CHARS
 
 POLICY = "; ".join(
@@ -45,11 +46,12 @@ PAGE_DOC: dict[int | str, dict[str, Any]] = {
     200: {"description": "The page.", "content": {"text/html": {"schema": {"type": "string"}}}}
 }
 
-router = APIRouter(tags=["page"])
+router = APIRouter(tags=["query"])
 
 
 def install(app: FastAPI, settings: Settings) -> None:
-    """Serve the page, unless the settings hide it."""
+    """Serve the page, unless the settings hide it, and the passages that it opens."""
+    app.include_router(passages.router)
     if settings.enable_rag_search:
         app.include_router(router)
 

@@ -93,3 +93,43 @@ def test_what_the_server_refuses_is_said(page: Any, tmp_path: Path, watch: Watch
     dialog.get_by_role("button", name="Add", exact=True).click()
     expect(dialog.get_by_role("alert")).to_contain_text("nothing.txt is empty.")
     expect(dialog.get_by_role("button", name="Add", exact=True)).to_be_visible()
+
+
+def test_a_table_is_fed_to_a_session_and_replaces_the_one_before(page: Any, served: Served, shot: Shot) -> None:
+    """Sessions are another part's: its replies are put in here, as it gives them."""
+    about = page.request.get(f"{served.url}/rag/about.json").json()
+    job = {
+        "job_id": "j1", "kind": "table", "status": "complete", "progress": 100, "total_passages": 77,
+        "processed_passages": 77, "files_processed": 1, "files_skipped": 0, "files_failed": 0, "passages_created": 77,
+        "errors": [], "warnings": ["products.csv: 1 row put aside: line 9"], "error_message": None,
+    }  # fmt: skip
+    made: list[Any] = []
+
+    def session(route: Any) -> None:
+        made.append(route.request.post_data_json)
+        route.fulfill(json={"session_id": made[-1]["session_id"], "status": "empty"}, status=201)
+
+    page.route("**/rag/about.json", lambda route: route.fulfill(json={**about, "tables": True}))
+    page.route("**/api/sessions", session)
+    page.route("**/api/sessions/*/feed-data", lambda route: route.fulfill(json={"job_id": "j1"}, status=202))
+    page.route("**/api/ingest/j1", lambda route: route.fulfill(json=job))
+    page.reload()
+    expect(page.locator("#collection option")).to_have_count(3)
+    page.get_by_label("in", exact=True).select_option("sea")
+    page.get_by_role("button", name="Add sources").click()
+    dialog = page.get_by_role("dialog", name="Add sources")
+    dialog.get_by_label("Table").check()
+    expect(dialog.get_by_label("Collection")).to_have_value("sales")  # not the documents of `sea`
+    expect(dialog).to_contain_text("The table in “sales” will be replaced.")
+    dialog.get_by_label("Collection").fill("sea")
+    expect(dialog).to_contain_text("“sea” holds another kind of knowledge.")
+    dialog.get_by_label("Collection").fill("")
+    dialog.get_by_label("Documents").focus()
+    files = [{"name": "products.csv", "mimeType": "text/csv", "buffer": b"name,price\nChai,18\n"}]
+    dialog.locator("#files").set_input_files(files)
+    expect(dialog.get_by_label("Collection")).to_have_value("products")
+    shot(page, "upload-table")
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    expect(dialog.locator("#upload-step")).to_have_text("Done: 1 file added (77 rows).")
+    expect(dialog.locator("#upload-faults")).to_contain_text("1 row put aside")
+    assert made == [{"session_id": "products"}]

@@ -158,10 +158,18 @@ function trace(root, graph, node, said) {
     group.classList.toggle("lit", (before.has(source) && before.has(target)) || (after.has(source) && after.has(target)));
   }
   const name = new Map(graph.nodes.map((one) => [one.id, one.type === "question" ? "the question" : `“${one.label}”`]));
-  const into = graph.edges.filter((edge) => edge.target === node.id).map((edge) => `${name.get(edge.source)} ${edge.label} it`);
+  const into = graph.edges.filter((edge) => edge.target === node.id).map((edge) => (INTO[edge.label] ?? told)(name.get(edge.source), edge.label));
   const out = graph.edges.filter((edge) => edge.source === node.id).map((edge) => `${edge.label} ${name.get(edge.target)}`);
   said.textContent = `${kindOf(node)} “${node.label}”: ${[...into, ...out].slice(0, 6).join("; ") || "stands alone"}.`;
 }
+
+/** How an edge into a node is said of that node. */
+const told = (from, label) => (label.startsWith("by ") ? `found ${label}` : `${from} ${label} it`);
+const INTO = {
+  "found in": (from) => `names ${from}`,
+  "is near": () => "near the question",
+  "stands beside": () => "stands beside what was found",
+};
 
 function reach(start, edges, from, to) {
   const seen = new Set([start]);

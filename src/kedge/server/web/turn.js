@@ -240,7 +240,7 @@ const listed = (parts) => (parts.length > 1 ? `${parts.slice(0, -1).join(", ")} 
 
 /** A snippet without markdown's signs, for the list; the panel shows it as it is written. */
 function plain(text) {
-  return text.replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/\*\*|`/g, "").replace(/\s+/g, " ");
+  return text.replace(/!?\[([^\]]*)\]\((?:[^()]|\([^()]*\))*\)/g, "$1").replace(/\*\*|`/g, "").replace(/\s+/g, " ");
 }
 
 /** An excerpt without the heading it begins with, which stands above it anyway. */

@@ -6,7 +6,7 @@ const SIGNS = [
   { pattern: /^(#{1,6}\s+)(.*)$/gm, parts: ["sign", "heading"] },
   { pattern: /(\*\*)([^*\n]+)(\*\*)/g, parts: ["sign", "strong", "sign"] },
   { pattern: /(`+)([^`\n]+)(`+)/g, parts: ["sign", "code", "sign"] },
-  { pattern: /(!?\[)([^\]\n]*)(\]\([^)\n]*\))/g, parts: ["sign", "anchor", "sign"] },
+  { pattern: /(!?\[)([^\]\n]*)(\]\((?:[^()\n]|\([^()\n]*\))*\))/g, parts: ["sign", "anchor", "sign"] },
   { pattern: /^([ \t]*\|[-| :]+\|[ \t]*)$/gm, parts: ["sign table"] },
   { pattern: /^([ \t]*\|.*\|[ \t]*)$/gm, parts: ["table"] },
 ];

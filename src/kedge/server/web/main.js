@@ -259,10 +259,15 @@ function wire() {
   document.addEventListener("keydown", onKey);
   showTheme(document.documentElement.dataset.theme ?? "auto");
   source.setUp();
+  upload.setUp({
+    onAdded: (collection) => loadCollections(collection),
+    onAsk: (collection) => {
+      if (known.some((one) => one.name === collection)) byId("collection").value = collection;
+      byId("question").focus();
+    },
+  });
   drawHistory();
 }
-
-let ready = false;
 
 async function start() {
   try {
@@ -271,17 +276,8 @@ async function start() {
     byId("notice").replaceChildren(faultCard(fault, [["Try again", () => start()]]));
     return;
   }
-  if (!ready) {
-    ready = true;
-    byId("about").textContent = `Kedge ${about.version}. Questions are kept on the server as hashes only.`;
-    upload.setUp(about, {
-      onAdded: (collection) => loadCollections(collection),
-      onAsk: (collection) => {
-        if (known.some((one) => one.name === collection)) byId("collection").value = collection;
-        byId("question").focus();
-      },
-    });
-  }
+  byId("about").textContent = `Kedge ${about.version}. Questions are kept on the server as hashes only.`;
+  upload.learn(about);
   if (await loadCollections()) byId("question").focus({ preventScroll: true });
 }
 

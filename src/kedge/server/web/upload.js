@@ -8,7 +8,7 @@ const STEPS = { queued: "Waiting for its turn", chunking: "Reading", embedding: 
 const POLL_MS = 400;
 const NAME = /^[\w][\w .-]*$/u;
 
-let about = { max_upload_bytes: 0, tables: false, collection: "default" };
+let about = { max_upload_bytes: Infinity, tables: false, collection: "default" };
 let chosen = [];
 let control = null;
 let added = null;
@@ -16,10 +16,8 @@ let known = [];
 let tell = () => {};
 
 /** `onAdded(collection)` is called when something went in; `onAsk(collection)` when the user wants to ask about it. */
-export function setUp(facts, { onAdded, onAsk }) {
-  about = facts;
+export function setUp({ onAdded, onAsk }) {
   tell = onAdded;
-  document.querySelector(".kinds").hidden = !about.tables;
   byId("files").addEventListener("change", (event) => choose([...event.target.files]));
   byId("upload-form").addEventListener("submit", (event) => {
     event.preventDefault();
@@ -33,6 +31,13 @@ export function setUp(facts, { onAdded, onAsk }) {
     onAsk(added);
   });
   dropping();
+}
+
+/** What the server takes. */
+export function learn(facts) {
+  about = facts;
+  document.querySelector(".kinds").hidden = !about.tables;
+  describe();
 }
 
 export function open(collections, preferred) {
@@ -85,7 +90,7 @@ function told(name, there, fits, table) {
 /** A name for a table, from its file. */
 const stem = () => (chosen[0]?.name ?? "").replace(/\.[^.]*$/, "").replace(/[^\w .-]+/gu, " ").trim();
 
-const megabytes = (bytes) => (bytes < 1 << 20 ? `${Math.max(1, Math.round(bytes / 1024))} kB` : `${Math.round(bytes / (1 << 20))} MB`);
+const megabytes = (bytes) => (!Number.isFinite(bytes) ? "…" : bytes < 1 << 20 ? `${Math.max(1, Math.round(bytes / 1024))} kB` : `${Math.round(bytes / (1 << 20))} MB`);
 
 function choose(files) {
   chosen = files;

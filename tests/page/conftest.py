@@ -8,14 +8,13 @@ from typing import Any
 
 import httpx
 import pytest
+from playwright.sync_api import sync_playwright
 
 from kedge.config import Settings, load_settings
 from tests.ingest.conftest import make_pdf
 from tests.page.served import Served, serving
 from tests.services import need
 from tests.surfaces import EMBEDDER, follow, write_corpus
-
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 SHOTS = Path(__file__).parents[2] / "artefacts" / "page"
 WATCH = """
@@ -70,7 +69,7 @@ def served(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iter
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Any]:
     program = need("chromium")
-    with playwright.sync_playwright() as running:
+    with sync_playwright() as running:
         browser = running.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield browser
         browser.close()

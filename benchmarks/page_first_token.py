@@ -86,8 +86,9 @@ def main() -> None:
     corpus = source / "corpus.jsonl" if wanted.set else source
     with tempfile.TemporaryDirectory() as home:
         kedge = [sys.executable, "-m", "kedge.cli.main", "--home", home, "--json"]
-        subprocess.run([*kedge, "ingest", str(corpus)], check=True, stdout=subprocess.DEVNULL)
-        server = subprocess.Popen([*kedge, "serve", "--port", "0"], stdout=subprocess.PIPE, text=True)
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("KEDGE_")}  # no cache answers
+        subprocess.run([*kedge, "ingest", str(corpus)], check=True, stdout=subprocess.DEVNULL, env=clean)
+        server = subprocess.Popen([*kedge, "serve", "--port", "0"], stdout=subprocess.PIPE, text=True, env=clean)
         try:
             assert server.stdout is not None
             text = ""

@@ -1,7 +1,8 @@
 """How well the check of generated sentences tells what the evidence says from what it does not.
 
 Sentences of the set's passages are claims: as they stand, with their halves exchanged, and spoiled in one place (a
-number, a name, a denial), against their own passage among four others; and whole sentences of passages that are not there.
+number, a name, a denial), against their own passage among four others; and whole sentences of
+passages that are not there.
 
 python -m benchmarks.support [--set squad2] [--claims 150]
 """

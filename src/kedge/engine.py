@@ -184,8 +184,9 @@ class Engine:
         return await self._intake.keep(name, chunks)
 
     async def warm_up(self) -> None:
-        """Load the embedding model of the settings now rather than at the first use."""
+        """Load the models of the settings now rather than at the first use."""
         await self._keeper.embedder(self.settings.embedder)
+        await self._retriever.warm_up()
 
     async def settle(self) -> None:
         """Wait for the search index that is built behind large ingests.
@@ -329,6 +330,21 @@ class Engine:
             versions = {passage.version_id for passage in passages}
             if versions <= {document.live_version} and len(passages) == document.chunk_count:
                 return document, passages  # else it was switched between the two reads
+
+    async def passage(self, scope: Scope, passage_id: str, beside: int = 1) -> tuple[Document, list[Passage]]:
+        """A live passage among up to `beside` passages before and after it, and its document. NotFoundError."""
+        passages = self.stores.catalog.passages
+        while (found := (await passages.live(scope, [passage_id])).get(passage_id)) is not None:
+            document = await self.stores.catalog.documents.get(scope.tenant, found.document_id)
+            first, last = max(0, found.index - beside), found.index + beside
+            around = await passages.of_document(scope.tenant, found.document_id, first=first, last=last)
+            versions = {passage.version_id for passage in around}
+            if document is not None and versions == {found.version_id} == {document.live_version}:
+                return document, around  # else it was switched between the reads
+        raise NotFoundError(
+            f"There is no passage {passage_id} in {scope.collection!r}.",
+            hint="Its document may have changed or gone since: ask again.",
+        )
 
     async def delete_document(self, tenant: str, document_id: str) -> Document:
         """Take a document out: hidden at once, then cleared from the indexes, then archived. NotFoundError."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from kedge.answer.shown import NEAREST, excerpt, nearest_json, source_json
 from kedge.nodekeeper import Reconciled
 from kedge.sessions import Session
 from kedge.stores.nodes.base import Edge, Node
@@ -24,8 +25,20 @@ from kedge.types import (
     StreamEvent,
 )
 
-EXCERPT_CHARS = 280
-NEAREST = 3
+__all__ = [
+    "all_ok",
+    "answer_json",
+    "citation_json",
+    "collection_json",
+    "document_json",
+    "event_json",
+    "excerpt",
+    "health_json",
+    "hit_json",
+    "job_json",
+    "passage_json",
+    "search_json",
+]
 
 
 def search_json(result: SearchResult) -> dict[str, Json]:
@@ -99,27 +112,6 @@ def citation_json(citation: Citation) -> dict[str, Json]:
         "start": citation.start,
         "end": citation.end,
         "relevance_score": citation.relevance_score,
-    }
-
-
-def source_json(citation: Citation) -> dict[str, Json]:
-    """Where in its document a citation stands."""
-    return {
-        "id": citation.id,
-        "document_id": citation.document_id,
-        "section_path": list(citation.section_path),
-        "page": citation.page,
-    }
-
-
-def nearest_json(hit: SearchHit) -> dict[str, Json]:
-    """What was found nearest when the evidence was not enough."""
-    return {
-        "passage_id": hit.passage.id,
-        "title": hit.passage.title,
-        "url": hit.passage.url,
-        "excerpt": excerpt(hit.passage.text),
-        "score": hit.score,
     }
 
 
@@ -292,14 +284,6 @@ def passage_json(passage: Passage) -> dict[str, Json]:
         "has_table": passage.has_table,
         "language": passage.language,
     }
-
-
-def excerpt(text: str, limit: int = EXCERPT_CHARS) -> str:
-    """The beginning of a text on one line, cut at a word."""
-    line = " ".join(text.split())
-    if len(line) <= limit:
-        return line
-    return line[:limit].rsplit(" ", 1)[0] + " …"
 
 
 def all_ok(parts: Mapping[str, Json]) -> bool:

@@ -122,6 +122,8 @@ class Chunk:
     has_table: bool
     token_count: int
     """By the embedder's own tokenizer, without special tokens."""
+    page_breaks: tuple[tuple[int, int], ...] = ()
+    """(offset in the text, page) where a further page begins (PDF only)."""
 
 
 # ---------------------------------------------------------------- catalog: collections, documents, passages, jobs
@@ -217,6 +219,13 @@ class Passage:
     metadata: Metadata = field(default_factory=dict)
     """The document's free metadata and what the kind adds; filters see it."""
 
+    def page_at(self, offset: int) -> int | None:
+        """The page on which this character of the text stands; `page` is the one it begins on."""
+        page = self.page
+        for start, number in parse_page_breaks(self.metadata.get(PAGE_BREAKS)):
+            page = number if start <= offset else page
+        return page
+
     @property
     def embed_text(self) -> str:
         """What is embedded and indexed: title and section path give the chunk its context."""
@@ -238,6 +247,16 @@ class Passage:
             "language": self.language,
             "topic_tag": self.topic_tag,
         }
+
+
+PAGE_BREAKS = "page_breaks"
+"""Key in a passage's metadata: where further pages begin, as `offset:page` joined by commas."""
+
+
+def parse_page_breaks(written: Json) -> list[tuple[int, int]]:
+    """What `PAGE_BREAKS` says, in order."""
+    pairs = [part.split(":") for part in written.split(",")] if isinstance(written, str) and written else []
+    return [(int(offset), int(page)) for offset, page in pairs]
 
 
 def embed_text(title: str, section_path: tuple[str, ...], text: str) -> str:
@@ -545,6 +564,8 @@ class SearchHit:
     """Cosine similarity, where the vector channel found it."""
     keyword_score: float | None = None
     path: tuple[str, ...] = ()
+    path_ids: tuple[str, ...] = ()
+    """The same steps, with passages by their id instead of their title."""
     above_threshold: bool = False
     """Relevance score at or above the threshold."""
 

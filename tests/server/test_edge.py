@@ -202,6 +202,8 @@ def test_serve_end_to_end_and_sigterm(tmp_path: Path, corpus: Path) -> None:
     try:
         line = process.stdout.readline()
         url = line.split(" at ")[1].split()[0]
+        assert process.stdout.readline().split()[-1] == f"{url}/rag"
+        assert httpx.get(f"{url}/rag").status_code == 200
         assert httpx.post(f"{url}/api/query", json={"query": QUESTION}, timeout=60).status_code == 200
         second = subprocess.run(
             [*command, "collection", "list", "--json"], env=environment, capture_output=True, text=True, check=False

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2] / ".services"
-NAMES: tuple[str, ...] = ("milvus", "neo4j", "postgresql", "redis")
+NAMES: tuple[str, ...] = ("axe", "chromium", "milvus", "neo4j", "postgresql", "redis")
 
 
 class Unavailable(Exception):

@@ -45,7 +45,7 @@ def citation_of(mark: str, quote: Quote, hit: SearchHit) -> Citation:
         start=passage.start + quote.start,
         end=passage.start + quote.end,
         relevance_score=hit.score,
-        page=passage.page,
+        page=passage.page_at(quote.start),
         section_path=passage.section_path,
     )
 

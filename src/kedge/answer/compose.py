@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from kedge.answer.context import heading
 from kedge.answer.generate import Shown, Written
+from kedge.answer.shown import NEAREST, evidence_json, nearest_json, source_json
 from kedge.retrieve.judge import Evidence
 from kedge.text.evidence import Passage as EvidencePassage
 from kedge.text.evidence import Sentence
@@ -94,7 +95,11 @@ def with_times(answer: Answer, result: SearchResult, elapsed: float) -> Answer:
         "graph_result_count": result.counts.get("graph", 0),
         "citation_count": len(answer.citations),
         "total_tokens": sum(hit.passage.token_count for hit in result.hits),
+        "sources": [source_json(citation) for citation in answer.citations],
+        "evidence": evidence_json(result.query, answer.hits, answer.citations),
     }
+    if answer.refused:
+        metadata["nearest"] = [nearest_json(hit) for hit in answer.hits[:NEAREST]]
     own = answer.metadata.get("warnings")
     warnings: list[Json] = [*result.warnings, *(own if isinstance(own, list) else ())]
     return replace(answer, metadata={**metadata, **answer.metadata, "warnings": warnings})

@@ -29,6 +29,9 @@ def serve(
 
 def _announce(session: Session, settings: Settings, url: str) -> None:
     if session.json:
-        session.emit({"url": url, "home": str(settings.home.resolve())})
+        page = f"{url}/rag" if settings.enable_rag_search else None
+        session.emit({"url": url, "page": page, "home": str(settings.home.resolve())})
     else:
         session.out.print(f"Kedge serves {settings.home} at {url}  (API: {url}/docs)", markup=False)
+        if settings.enable_rag_search:
+            session.out.print(f"Ask and upload in a browser: {url}/rag", markup=False)

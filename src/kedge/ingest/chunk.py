@@ -245,7 +245,16 @@ def _chunk(text: str, group: Sequence[Piece], tokens: int, base: int, index: int
         has_formula=BlockKind.FORMULA in kinds or bool(_INLINE_FORMULA.search(_prose(text, group))),
         has_table=BlockKind.TABLE in kinds,
         token_count=tokens,
+        page_breaks=tuple(_page_breaks(group)),
     )
+
+
+def _page_breaks(group: Sequence[Piece]) -> Iterator[tuple[int, int]]:
+    page = group[0].block.page
+    for piece in group:
+        if piece.block.page is not None and piece.block.page != page:
+            page = piece.block.page
+            yield piece.start - group[0].start, page
 
 
 def _prose(text: str, group: Sequence[Piece]) -> str:

@@ -20,9 +20,19 @@ from kedge.ingest.source import Source, SourceOptions, source_error
 from kedge.ingest.sources import Discovery, discover, upload_url, uploaded
 from kedge.models.base import Embedder
 from kedge.text.language import language_of
-from kedge.types import Chunk, Document, DocumentStatus, IngestRequest, Json, Passage, SourceError
+from kedge.types import (
+    PAGE_BREAKS,
+    Chunk,
+    Document,
+    DocumentStatus,
+    IngestRequest,
+    Json,
+    Metadata,
+    Passage,
+    SourceError,
+)
 
-PIPELINE = 1
+PIPELINE = 2
 """Raised when parsing or chunking changes, so that unchanged files are taken in again."""
 
 
@@ -196,13 +206,20 @@ def _passage(piece: Chunk, document: Document, version: str, now: datetime) -> P
         topic_tag=document.topic_tag,
         ingested_at=now,
         document_updated_at=document.updated_at,
-        metadata=document.metadata,
+        metadata=_with_breaks(document.metadata, piece),
     )
+
+
+def _with_breaks(metadata: Metadata, piece: Chunk) -> Metadata:
+    if not piece.page_breaks:
+        return metadata
+    return {**metadata, PAGE_BREAKS: ",".join(f"{offset}:{page}" for offset, page in piece.page_breaks)}
 
 
 def _identified(passage: Passage, seen: Counter[str]) -> Passage:
     """Give the passage the id of its content: what is embedded, and what filters see beside its position."""
-    filters = {name: value for name, value in passage.payload().items() if name not in ("chunk_index", "page")}
+    place = ("chunk_index", "page", PAGE_BREAKS)
+    filters = {name: value for name, value in passage.payload().items() if name not in place}
     content = sha256(f"{passage.embed_text}\x1f{stable_json(filters)}")
     seen[content] += 1
     return replace(passage, content_hash=content, id=passage_id(passage.document_id, content, seen[content]))

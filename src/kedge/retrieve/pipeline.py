@@ -120,6 +120,11 @@ class Retriever:
         self._collections = collections
         self._reranker: Reranker | None = None
 
+    async def warm_up(self) -> None:
+        """Load what the default order reads now rather than at the first query."""
+        if self._settings.reranker == "default":
+            await asyncio.to_thread(open_vectors)
+
     async def search(self, query: Query, collection: Collection | None = None) -> SearchResult:
         """The query's `top_k` best passages; of the collection as given, NotFoundError if its index is gone by now."""
         if collection is not None:
@@ -410,7 +415,8 @@ def _hits(run: _Run, ranked: Sequence[Fused], live: Mapping[str, Passage], thres
                 graph_rank=item.graph_rank,
                 vector_score=cosine,
                 keyword_score=keyword.get(item.passage_id),
-                path=_readable(paths.get(item.passage_id, ()), live, run.graph.base),
+                path=(shown := _readable(paths.get(item.passage_id, ()), live, run.graph.base)),
+                path_ids=paths.get(item.passage_id, ()) if shown else (),
                 above_threshold=score >= threshold,
             )
         )

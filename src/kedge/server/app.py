@@ -13,7 +13,7 @@ from kedge.config import Settings
 from kedge.engine import Engine
 from kedge.ingest.check import CheckReport
 from kedge.models.llm.limits import Call
-from kedge.server import errors
+from kedge.server import errors, page
 from kedge.server.deps import own_origin
 from kedge.server.edge import Edge
 from kedge.server.models import ErrorBody
@@ -83,6 +83,7 @@ def create_app(settings: Settings, engine: Engine | None = None) -> FastAPI:
     errors.install(app)
     for module in (query, ingest, courses, sessions, graph, rag, feedback, documents, collections, chat, health):
         app.include_router(module.router)
+    page.install(app, settings)
     return app
 
 

@@ -353,6 +353,16 @@ class DocumentWithPassagesOut(DocumentOut):
     passages: list[PassageOut]
 
 
+class PassageInDocumentOut(BaseModel):
+    """A passage, those around it in order, and their document."""
+
+    passage_id: str
+    document: DocumentOut
+    passages: list[PassageOut]
+    has_before: bool = Field(description="The document has passages before the first of these.")
+    has_after: bool = Field(description="The document has passages after the last of these.")
+
+
 class HealthOut(BaseModel):
     """The process is alive."""
 

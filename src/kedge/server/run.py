@@ -14,7 +14,7 @@ import uvicorn
 
 from kedge.config import Settings
 from kedge.engine import Engine
-from kedge.errors import UsageError
+from kedge.errors import KedgeError, UsageError
 from kedge.server.app import create_app
 from kedge.server.deps import is_loopback
 
@@ -33,8 +33,20 @@ def run_server(settings: Settings, announce: Callable[[str], None]) -> None:
 async def _serve(settings: Settings, bound: socket.socket, announce: Callable[[str], None]) -> None:
     async with Engine.open(settings) as engine:
         engine.start_worker()
+        warming = asyncio.create_task(_warm_up(engine))
         server = Server(create_app(settings, engine), settings, lambda: announce(url_of(settings.host, bound)))
-        await server.serve(sockets=[bound])
+        try:
+            await server.serve(sockets=[bound])
+        finally:
+            warming.cancel()
+
+
+async def _warm_up(engine: Engine) -> None:
+    """Load the model behind the first requests, so that the first question is as quick as any."""
+    try:
+        await engine.warm_up()
+    except KedgeError as error:
+        log.warning("the embedding model cannot be loaded: %s", error)
 
 
 class Server(uvicorn.Server):

@@ -1,0 +1,106 @@
+// The server, as the page sees it. Every failure becomes a Fault with words for people.
+
+/** `kind`: offline, limited, gone, query, server or other. */
+export class Fault extends Error {
+  constructor(kind, message, hint = "", code = "") {
+    super(message);
+    this.kind = kind;
+    this.hint = hint;
+    this.code = code;
+  }
+}
+
+const KINDS = { 404: "gone", 429: "limited" };
+
+function faultOf(status, body, retryAfter) {
+  const error = body?.error ?? {};
+  const kind = KINDS[status] ?? (error.code === "invalid_query" ? "query" : status >= 500 ? "server" : "other");
+  const wait = status === 429 && retryAfter ? `Try again in ${retryAfter} seconds.` : "";
+  return new Fault(kind, error.message || `The server answered with status ${status}.`, wait || error.hint, error.code);
+}
+
+async function call(address, options = {}) {
+  let response;
+  try {
+    response = await fetch(address, options);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Fault("offline", "The server cannot be reached.", "Is it still running? `kedge serve` starts it.");
+  }
+  if (!response.ok) {
+    const body = await response.json().catch(() => null);
+    throw faultOf(response.status, body, response.headers.get("retry-after"));
+  }
+  return response;
+}
+
+const asJson = (body) => ({
+  method: "POST",
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify(body),
+});
+
+export const about = async () => (await call("/rag/about.json")).json();
+export const collections = async () => (await (await call("/api/collections")).json()).collections;
+export const documents = async (collection, limit) => (await (await call(`/api/documents?${new URLSearchParams({ collection, limit })}`)).json()).documents;
+export const job = async (id) => (await call(`/api/ingest/${encodeURIComponent(id)}`)).json();
+export const feedback = async (body) => (await call("/api/feedback", asJson(body))).json();
+
+export async function passage(id, collection, beside) {
+  const where = new URLSearchParams({ collection, beside });
+  return (await call(`/api/passages/${encodeURIComponent(id)}?${where}`)).json();
+}
+
+/** Ask, and hand every event on as it arrives. Ends with `done`; a broken stream is a Fault. */
+export async function ask(body, onEvent, signal) {
+  const response = await call("/api/query/stream", { ...asJson(body), signal });
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let waiting = "";
+  let ended = false;
+  for (;;) {
+    const { value, done } = await reader.read().catch((error) => {
+      if (error.name === "AbortError") throw error;
+      throw new Fault("offline", "The connection broke off in the middle of the answer.", "Ask again.");
+    });
+    if (done) break;
+    const blocks = (waiting + value).split("\n\n");
+    waiting = blocks.pop();
+    for (const block of blocks) {
+      const event = read(block);
+      if (event === null) continue;
+      if (event.type === "error") throw new Fault("server", event.error.message, event.error.hint, event.error.code);
+      ended ||= event.type === "done";
+      onEvent(event);
+    }
+  }
+  if (!ended) throw new Fault("offline", "The answer broke off before its end.", "Ask again.");
+}
+
+function read(block) {
+  const data = block.split("\n").filter((line) => line.startsWith("data:")).map((line) => line.slice(5).trimStart());
+  return data.length ? JSON.parse(data.join("\n")) : null;
+}
+
+/** Send a form and tell how much has gone out, from 0 to 1. XMLHttpRequest, because fetch cannot tell. */
+export function send(address, form, onShare, signal) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", address);
+    request.responseType = "json";
+    request.upload.addEventListener("progress", (event) => event.lengthComputable && onShare(event.loaded / event.total));
+    request.addEventListener("load", () => {
+      if (request.status < 300) resolve(request.response);
+      else reject(faultOf(request.status, request.response, request.getResponseHeader("retry-after")));
+    });
+    const lost = () => reject(new Fault("offline", "The upload broke off.", "Nothing was added. Is the server running?"));
+    request.addEventListener("error", lost);
+    request.addEventListener("abort", () => reject(new DOMException("stopped", "AbortError")));
+    signal?.addEventListener("abort", () => request.abort());
+    request.send(form);
+  });
+}
+
+/** The table session of that name, made where there is none; returns its id, which is its collection's name. */
+export async function makeSession(name) {
+  return (await (await call("/api/sessions", asJson({ session_id: name }))).json()).session_id;
+}

@@ -1,0 +1,267 @@
+// One question and its answer, from the first moment to the feedback.
+
+import * as api from "./api.js";
+import { byId, count, el, icon, ICONS, markName } from "./dom.js";
+import { fromEvidence, fromPaths, graphFigure } from "./graph.js";
+import { prose } from "./prose.js";
+import { openFacts, openPassage } from "./source.js";
+import { faultCard, withCode } from "./states.js";
+import { tableParts, tableText } from "./table.js";
+
+const WORDS = {
+  high: "Well supported",
+  medium: "Supported",
+  low: "Thinly supported: read the sources",
+  insufficient: "Not enough evidence",
+};
+const UNITS = { table: "row", graph: "node" };
+const FIRST_SOURCES = 6;
+let turns = 0;
+
+export class Turn {
+  constructor(question, collection, { retry, upload, reload }) {
+    Object.assign(this, { question, collection, retry, upload, reload });
+    this.text = "";
+    this.citations = [];
+    this.metadata = {};
+    this.drawing = 0;
+    const id = `turn-${(turns += 1)}`;
+    this.said = el("div", { class: "said", "aria-busy": "true" }, el("p", { class: "searching" }, el("span", { class: "wave", "aria-hidden": "true" }), "Looking for evidence …"));
+    this.rest = el("div", { class: "rest" });
+    this.node = el(
+      "li",
+      {},
+      el("article", { class: "turn", "aria-labelledby": id }, el("header", {}, el("p", { class: "kicker" }, collection), el("h2", { id, class: "asked", text: question })), this.said, this.rest),
+    );
+  }
+
+  /** One event of the stream. Words are drawn once per frame. */
+  take(event) {
+    if (event.type === "token") this.text += event.content;
+    else if (event.type === "citation") this.citations.push(event.citation);
+    else if (event.type === "metadata") this.metadata = event.metadata ?? {};
+    if (!this.drawing && event.type !== "done") this.drawing = requestAnimationFrame(() => this.draw());
+  }
+
+  draw() {
+    this.drawing = 0;
+    if (!this.text) return;
+    if (!this.node.dataset.first) this.node.dataset.first = String(performance.now());
+    this.said.replaceChildren(...prose(this.words(), (mark) => this.chip(mark)));
+  }
+
+  words() {
+    if (this.metadata.kind === "table") return tableText(this.text, this.metadata);
+    return this.metadata.kind === "graph" ? this.text.replaceAll(" Or, read otherwise: ", "\n\nOr, read otherwise: ") : this.text;
+  }
+
+  chip(mark) {
+    const citation = this.citations.find((one) => one.id === mark);
+    if (!citation) return null;
+    const shown = markName(mark);
+    const named = /^\d+$/.test(shown) ? "chip" : "chip named";
+    const button = el("button", { type: "button", class: named, "data-mark": mark, "aria-label": `Source ${shown}: ${citation.title}`, title: citation.title }, shown);
+    button.addEventListener("click", () => this.open(citation, button));
+    return button;
+  }
+
+  /** Where each citation stands, by its mark. */
+  get places() {
+    return new Map((this.metadata.sources ?? []).map((source) => [source.id, source]));
+  }
+
+  /** The source of a citation: a passage of a document, a row, or a node. */
+  open(citation, from) {
+    const kind = this.metadata.kind;
+    if (kind === "table") {
+      openFacts({ from, kicker: `Source ${citation.id}`, title: citation.title, text: citation.snippet, url: citation.url });
+    } else if (kind === "graph") {
+      openFacts({ from, kicker: `Source ${citation.id}`, title: citation.title, text: citation.snippet, facts: this.nodeFacts(citation.url.replace(/^node:/, ""), citation.title) });
+    } else {
+      openPassage({ from, mark: citation.id, title: citation.title, url: citation.url, passageId: citation.passage_id, span: [citation.start, citation.end], snippet: citation.snippet, page: this.places.get(citation.id)?.page ?? null, collection: this.collection });
+    }
+  }
+
+  nodeFacts(id, title) {
+    const facts = new Map();
+    const titles = new Map((this.metadata.paths ?? []).flatMap((path) => path.nodes ?? []).map((node) => [node.id, node]));
+    const own = titles.get(id) ?? [...titles.values()].find((node) => node.title === title);
+    if (!own) return [];
+    if (own.type) facts.set("Type", own.type);
+    for (const edge of (this.metadata.paths ?? []).flatMap((path) => path.edges ?? [])) {
+      const name = edge.type.replaceAll("_", " ").toLowerCase();
+      if (edge.source === own.id) facts.set(`${name} →`, titles.get(edge.target)?.title ?? edge.target);
+      if (edge.target === own.id) facts.set(`← ${name}`, titles.get(edge.source)?.title ?? edge.source);
+    }
+    return [...facts];
+  }
+
+  /** The stream has ended: everything that belongs below the words. */
+  finish() {
+    cancelAnimationFrame(this.drawing);
+    this.draw();
+    this.said.removeAttribute("aria-busy");
+    const refused = this.metadata.confidence === "insufficient";
+    if (refused) this.refuse();
+    else if (this.metadata.short_answer) emphasise(this.said, this.metadata.short_answer);
+    const [found, sources] = [this.found(refused), refused ? null : this.sources()];
+    const evidence = this.metadata.kind === "graph" ? [found, sources] : [sources, found]; // there the path is the evidence
+    const computed = !refused && this.metadata.kind === "table" ? tableParts(this.metadata) : [];
+    this.rest.append(...[refused ? null : verdict(this.metadata), ...computed, ...evidence, this.metadata.query_id ? this.rating() : null].filter(Boolean));
+    byId("live").textContent = refused ? `Not enough evidence. ${this.text}` : `${this.said.textContent} ${WORDS[this.metadata.confidence] ?? ""}. ${count(this.citations.length, "source")}.`;
+  }
+
+  sources() {
+    if (!this.citations.length) return null;
+    const place = (citation) => Number(markName(citation.id)) || 0;
+    const items = [...this.citations].sort((one, other) => place(one) - place(other)).map((citation) => {
+      const { section_path: path = [], page = null } = this.places.get(citation.id) ?? {};
+      const section = path.filter((part) => part !== citation.title).join(" › ");
+      const snippet = plain(citation.snippet);
+      const button = el(
+        "button",
+        { type: "button", class: "source", "data-mark": citation.id },
+        el("span", { class: "number", text: markName(citation.id) }),
+        el("span", { class: "about" }, el("span", { class: "title", text: citation.title }), el("span", { class: "place", text: [section, page ? `page ${page}` : ""].filter(Boolean).join(" · ") }), snippet === citation.title.replaceAll("_", " ") ? "" : el("span", { class: "snippet", text: snippet })),
+      );
+      button.addEventListener("click", () => this.open(citation, button));
+      return el("li", {}, button);
+    });
+    const list = el("ol", {}, ...items.slice(0, FIRST_SOURCES));
+    const more = el("button", { type: "button", class: "more", onclick: () => { list.append(...items.slice(FIRST_SOURCES)); more.remove(); items[FIRST_SOURCES].firstChild.focus(); } }, `Show all ${items.length} sources`);
+    return el("section", { class: "sources" }, el("h3", { text: "Sources" }), list, items.length > FIRST_SOURCES ? more : "");
+  }
+
+  /** The graph of how it was found. */
+  found(refused) {
+    const paths = this.metadata.paths ?? [];
+    const graph = paths.length ? fromPaths(paths, this.citations) : this.metadata.evidence ? fromEvidence(this.metadata.evidence) : null;
+    if (!graph || graph.nodes.length < 2) return null;
+    const led = paths.length > 0 || graph.nodes.some((node) => node.type === "concept");
+    const figure = graphFigure(graph, "How the evidence was found", (node, from) => this.openNode(node, from));
+    return el("details", { class: "how", open: led && !refused }, el("summary", {}, el("h3", { text: refused ? "What was looked at" : "How it was found" })), figure);
+  }
+
+  openNode(node, from) {
+    if (node.type === "passage") {
+      const citation = this.citations.find((one) => one.passage_id === node.passage_id);
+      if (citation) this.open(citation, from);
+      else openPassage({ from, title: node.label, url: "", passageId: node.passage_id, collection: this.collection });
+      return;
+    }
+    const citation = this.citations.find((one) => node.marks.includes(one.id));
+    openFacts({ from, kicker: node.marks[0] ? `Source ${node.marks[0]}` : "Node", title: node.label, text: citation?.snippet ?? "", facts: this.nodeFacts(node.id, node.label) });
+  }
+
+  refuse() {
+    const { metadata } = this;
+    const ways = [["by meaning", metadata.vector_result_count], ["by words", metadata.keyword_result_count], ["through the graph", metadata.graph_result_count]].filter(([, found]) => found);
+    const told = ways.map(([way, found], at) => `${at ? found : count(found, UNITS[metadata.kind] ?? "passage")} ${way}`);
+    const looked = ways.length ? `Looked at ${listed(told)} in “${this.collection}”. None of them carries an answer.` : `Nothing in “${this.collection}” came near.`;
+    const near = (metadata.nearest ?? []).map((hit) => {
+      const section = (hit.section_path ?? []).filter((part) => part !== hit.title).join(" › ");
+      const button = el("button", { type: "button", class: "source near" }, el("span", { class: "about" }, el("span", { class: "title", text: hit.title }), el("span", { class: "place", text: [section, hit.page ? `page ${hit.page}` : ""].filter(Boolean).join(" · ") }), el("span", { class: "snippet", text: unheaded(hit) })));
+      button.addEventListener("click", () => openPassage({ from: button, title: hit.title, url: hit.url, passageId: hit.passage_id, snippet: hit.excerpt, collection: this.collection }));
+      return el("li", {}, button);
+    });
+    this.said.classList.add("refused");
+    this.said.replaceChildren(...prose(this.text), el("p", { class: "looked", text: looked }), ...(metadata.why ? [el("p", { class: "looked", text: `Why: ${metadata.why}.` })] : []), ...(metadata.warnings ?? []).map((warning) => el("p", { class: "hint" }, ...withCode(warning))));
+    if (near.length) this.rest.append(el("section", { class: "sources" }, el("h3", { text: "Not an answer, but near" }), el("ol", {}, ...near)));
+    this.rest.append(el("p", { class: "advice" }, "Name the thing you ask about as the documents do, choose another collection, or ", el("button", { type: "button", class: "link", onclick: this.upload }, "add sources that know"), "."));
+  }
+
+  rating() {
+    const status = el("p", { class: "hint", role: "status" });
+    const comment = el("textarea", { rows: "2", maxlength: "4000", id: `comment-${this.metadata.query_id}`, placeholder: "What was right or wrong? (optional)" });
+    const more = el("div", { class: "rate-more", hidden: true }, el("label", { class: "hidden", for: comment.id, text: "Comment" }), comment, el("button", { type: "submit", class: "secondary" }, "Send"));
+    let rating = 0;
+    const choose = (value, label, path) => {
+      const button = el("button", { type: "button", class: "round", "aria-label": label, title: label, "aria-pressed": "false" }, icon(path));
+      button.addEventListener("click", () => {
+        rating = value;
+        for (const one of form.querySelectorAll("[aria-pressed]")) one.setAttribute("aria-pressed", String(one === button));
+        more.hidden = false;
+        comment.focus();
+      });
+      return button;
+    };
+    const form = el("form", { class: "rate" });
+    form.append(el("div", { class: "rate-row" }, el("span", { text: "Was this helpful?" }), choose(5, "Yes, helpful", ICONS.up), choose(1, "No, not helpful", ICONS.down)), more, status);
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      try {
+        await api.feedback({ query_id: this.metadata.query_id, rating, comment: comment.value.trim() || null });
+        status.textContent = "Thank you, noted.";
+        more.remove();
+        for (const one of form.querySelectorAll("[aria-pressed]")) one.disabled = true;
+      } catch (fault) {
+        status.textContent = `Not kept: ${fault.message} ${fault.hint ?? ""}`;
+      }
+    });
+    return form;
+  }
+
+  stopped() {
+    cancelAnimationFrame(this.drawing);
+    this.draw();
+    this.said.removeAttribute("aria-busy");
+    if (!this.text) this.said.replaceChildren();
+    this.rest.append(el("p", { class: "hint stopped" }, "Stopped. ", el("button", { type: "button", class: "link", onclick: this.retry }, "Ask again")));
+    byId("live").textContent = "Stopped.";
+  }
+
+  fail(fault) {
+    cancelAnimationFrame(this.drawing);
+    this.said.removeAttribute("aria-busy");
+    const again = ["Ask again", this.retry];
+    const actions = { gone: [["Show the collections", this.reload]], query: [] }[fault.kind] ?? [again];
+    this.said.replaceChildren(faultCard(fault, actions));
+  }
+}
+
+/** A meter and the words for it. */
+function verdict(metadata) {
+  const computed = metadata.plan?.exact === true;
+  const words = computed ? (metadata.confidence === "high" ? "Computed over all rows" : "Computed; check the plan") : WORDS[metadata.confidence];
+  if (!words) return null;
+  const share = Math.round(100 * Math.max(0, Math.min(1, metadata.evidence_probability ?? 0)));
+  const bar = el("span", { class: "bar" });
+  bar.style.inlineSize = `${share}%`;
+  return el(
+    "div",
+    { class: `verdict ${metadata.confidence}` },
+    el("span", { class: "meter", role: "meter", "aria-label": "Evidence", "aria-valuemin": "0", "aria-valuemax": "100", "aria-valuenow": share, "aria-valuetext": `${share} percent: ${words}` }, bar),
+    el("span", { class: "words", text: words }),
+    el("span", { class: "share", text: computed ? `${share} % sure that this is what was asked` : `${share} % sure that the evidence answers it` }),
+  );
+}
+
+const listed = (parts) => (parts.length > 1 ? `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}` : parts[0]);
+
+/** A snippet without markdown's signs, for the list; the panel shows it as it is written. */
+function plain(text) {
+  return text.replace(/!?\[([^\]]*)\]\((?:[^()]|\([^()]*\))*\)/g, "$1").replace(/\*\*|`/g, "").replace(/\s+/g, " ");
+}
+
+/** An excerpt without the heading it begins with, which stands above it anyway. */
+function unheaded({ excerpt, title, section_path: path = [] }) {
+  const rest = excerpt.replace(/^#{1,6}\s+/, "");
+  const heading = rest === excerpt ? "" : [path.at(-1), title].find((name) => name && rest.startsWith(name));
+  return rest.slice((heading ?? "").length).trim() || rest;
+}
+
+/** Set the short answer off inside the text. */
+function emphasise(root, short) {
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    const at = node.data.indexOf(short);
+    if (at < 0 || /[\p{L}\p{N}]/u.test(node.data[at + short.length] ?? "") || node.parentElement.closest("button, code")) continue;
+    const found = node.splitText(at);
+    found.splitText(short.length);
+    const strong = el("strong", { class: "short" });
+    found.replaceWith(strong);
+    strong.append(found);
+    return;
+  }
+}

@@ -1,0 +1,206 @@
+// Adding sources: choose, send with progress, follow the job to its end.
+
+import * as api from "./api.js";
+import { byId, count, el } from "./dom.js";
+import { withCode } from "./states.js";
+
+const STEPS = { queued: "Waiting for its turn", chunking: "Reading", embedding: "Understanding", extracting: "Linking", complete: "Done", failed: "Failed" };
+const POLL_MS = 400;
+const NAME = /^[\w][\w .-]*$/u;
+
+let about = { max_upload_bytes: Infinity, tables: false, collection: "default" };
+let chosen = [];
+let control = null;
+let added = null;
+let known = [];
+let tell = () => {};
+
+/** `onAdded(collection)` is called when something went in; `onAsk(collection)` when the user wants to ask about it. */
+export function setUp({ onAdded, onAsk }) {
+  tell = onAdded;
+  byId("files").addEventListener("change", (event) => choose([...event.target.files]));
+  byId("upload-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    start();
+  });
+  for (const radio of document.querySelectorAll("[name=kind]")) radio.addEventListener("change", describe);
+  byId("upload-collection").addEventListener("input", describe);
+  byId("upload-cancel").addEventListener("click", () => control?.abort());
+  byId("upload-done").addEventListener("click", () => {
+    byId("upload").close();
+    onAsk(added);
+  });
+  dropping();
+}
+
+/** What the server takes. */
+export function learn(facts) {
+  about = facts;
+  document.querySelector(".kinds").hidden = !about.tables;
+  describe();
+}
+
+export function open(collections, preferred) {
+  known = collections;
+  if (!control) {
+    byId("upload-collection").value = preferred || about.collection;
+    reset();
+  }
+  describe();
+  byId("upload").showModal();
+  byId("files").focus();
+}
+
+const kind = () => document.querySelector("[name=kind]:checked").value;
+
+function reset() {
+  chosen = [];
+  byId("files").value = "";
+  byId("upload-error").textContent = "";
+  byId("upload-progress").hidden = true;
+  byId("upload-faults").replaceChildren();
+  byId("upload-done").hidden = true;
+  byId("upload-send").hidden = false;
+  list();
+}
+
+/** A table and documents do not go into one collection: only fitting names are offered. */
+function describe() {
+  const table = kind() === "table";
+  const box = byId("upload-collection");
+  const fitting = known.filter((one) => one.kind === (table ? "table" : "documents"));
+  byId("known-collections").replaceChildren(...fitting.map((one) => el("option", { value: one.name })));
+  if (document.activeElement !== box && known.some((one) => one.name === box.value && !fitting.includes(one))) {
+    box.value = fitting[0]?.name ?? (table ? stem() : about.collection);
+  }
+  byId("files").accept = table ? ".csv,.tsv,.jsonl,.parquet" : ".md,.markdown,.txt,.pdf,.html,.htm,.jsonl";
+  byId("files-note").textContent = `${table ? "One table, in one or several files" : about.tables ? "Several at once" : "Markdown, PDF, HTML, text or JSONL, several at once"}, at most ${megabytes(about.max_upload_bytes)} together.`;
+  const name = box.value.trim();
+  const there = known.find((one) => one.name === name);
+  byId("upload-collection-note").textContent = told(name, there, fitting.includes(there), table);
+}
+
+function told(name, there, fits, table) {
+  if (!name) return "Name an existing collection or a new one.";
+  if (!there) return `A new collection “${name}” will be made.`;
+  if (!fits) return `“${name}” holds another kind of knowledge. Choose another name.`;
+  return table ? `The table in “${name}” will be replaced.` : `Goes into the existing collection “${name}”.`;
+}
+
+/** A name for a table, from its file. */
+const stem = () => (chosen[0]?.name ?? "").replace(/\.[^.]*$/, "").replace(/[^\w .-]+/gu, " ").trim();
+
+const megabytes = (bytes) => (!Number.isFinite(bytes) ? "…" : bytes < 1 << 20 ? `${Math.max(1, Math.round(bytes / 1024))} kB` : `${Math.round(bytes / (1 << 20))} MB`);
+
+function choose(files) {
+  chosen = files;
+  if (kind() === "table" && !byId("upload-collection").value) byId("upload-collection").value = stem();
+  byId("upload-error").textContent = "";
+  byId("upload-progress").hidden = true;
+  byId("upload-done").hidden = true;
+  byId("upload-send").hidden = false;
+  list();
+  describe();
+}
+
+function list() {
+  byId("chosen").replaceChildren(...chosen.slice(0, 8).map((file) => el("li", {}, el("span", { text: file.name }), el("span", { class: "hint", text: megabytes(file.size) }))), chosen.length > 8 ? el("li", { class: "hint", text: `and ${chosen.length - 8} more` }) : "");
+}
+
+function dropping() {
+  const zone = byId("drop");
+  for (const name of ["dragenter", "dragover"]) {
+    zone.addEventListener(name, (event) => {
+      event.preventDefault();
+      zone.classList.add("over");
+    });
+  }
+  for (const name of ["dragleave", "drop"]) zone.addEventListener(name, () => zone.classList.remove("over"));
+  zone.addEventListener("drop", (event) => {
+    event.preventDefault();
+    choose([...event.dataTransfer.files]);
+  });
+}
+
+function fault() {
+  const name = byId("upload-collection").value.trim();
+  const size = chosen.reduce((sum, file) => sum + file.size, 0);
+  if (!chosen.length) return "Choose at least one file.";
+  if (!NAME.test(name)) return "A collection's name begins with a letter or digit and has no signs but . _ - and spaces.";
+  if (size > about.max_upload_bytes) return `Together they have ${megabytes(size)}; at most ${megabytes(about.max_upload_bytes)} go at once. Add them in parts, or use the command line.`;
+  return "";
+}
+
+async function start() {
+  const wrong = fault();
+  byId("upload-error").textContent = wrong;
+  if (wrong) return;
+  const collection = byId("upload-collection").value.trim();
+  control = new AbortController();
+  byId("upload-send").hidden = true;
+  byId("upload-cancel").hidden = false;
+  byId("upload-progress").hidden = false;
+  byId("upload-faults").replaceChildren();
+  try {
+    added = await submit(collection);
+    if (added) {
+      byId("upload-done").hidden = false;
+      byId("upload-done").focus();
+    } else {
+      byId("upload-send").hidden = false;
+    }
+  } catch (error) {
+    byId("upload-progress").hidden = true;
+    byId("upload-send").hidden = false;
+    byId("upload-error").replaceChildren(...(error.name === "AbortError" ? ["Stopped. Nothing of it was added."] : withCode(`${error.message} ${error.hint ?? ""}`)));
+  } finally {
+    control = null;
+    byId("upload-cancel").hidden = true;
+  }
+}
+
+function progress(words, share) {
+  byId("upload-step").textContent = words;
+  byId("upload-bar").value = share;
+}
+
+/** Documents are ingested; a table is fed to the session of that name. Both become a job. */
+async function submit(collection) {
+  const form = new FormData();
+  const table = kind() === "table";
+  if (!table) {
+    form.append("collection", collection);
+    form.append("kind", "documents");
+  }
+  for (const file of chosen) form.append("file", file);
+  progress("Sending …", 0);
+  const address = table ? `/api/sessions/${encodeURIComponent(await api.makeSession(collection))}/feed-data` : "/api/ingest";
+  const sent = await api.send(address, form, (share) => progress(`Sending … ${Math.round(100 * share)} %`, 100 * share), control.signal);
+  byId("upload-cancel").hidden = true; // from here on the server works by itself
+  return follow(sent.job_id, collection);
+}
+
+async function follow(jobId, collection) {
+  for (;;) {
+    const job = await api.job(jobId);
+    const passages = job.total_passages ? `, ${job.processed_passages} of ${count(job.total_passages, unit(job))}` : "";
+    progress(`${STEPS[job.status] ?? job.status}${passages}`, job.progress);
+    if (job.status === "complete" || job.status === "failed") return ended(job, collection);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+const unit = (job) => (job.kind === "table" ? "row" : "passage");
+
+function ended(job, collection) {
+  const faults = job.errors.map((error) => el("li", {}, el("b", { text: error.url }), ` ${error.message} `, el("span", { class: "hint" }, ...withCode(error.hint))));
+  if (job.error_message && !faults.length) faults.push(el("li", { text: job.error_message }));
+  const notes = job.warnings.map((warning) => el("li", { class: "hint", text: warning }));
+  byId("upload-faults").replaceChildren(...faults, ...notes);
+  const took = job.files_processed + job.files_skipped;
+  const done = [job.files_processed ? `${count(job.files_processed, job.kind === "table" ? "file" : "document")} added (${count(job.passages_created, unit(job))})` : "", job.files_skipped ? `${job.files_skipped} unchanged` : "", job.files_failed ? `${job.files_failed} not readable` : ""].filter(Boolean).join(", ");
+  progress(`${took ? "Done" : "Nothing was added"}: ${done || "no documents"}.`, 100);
+  if (!took) return null;
+  tell(collection);
+  return collection;
+}

@@ -14,7 +14,7 @@ LAYERS = (
     ("registry", "telemetry", "home", "queues"),
     ("ingest", "retrieve", "answer", "tables"),
     ("kinds",),
-    ("keeper", "upkeep", "reindex", "intake", "doctor"),
+    ("keeper", "upkeep", "reindex", "intake", "doctor", "keys"),
     ("engine",),
     ("sync", "shapes", "testing"),
     ("evals", "server", "mcp_server", "cli"),

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from kedge import __version__
-from kedge.cli import check, collection, demo, doctor, document, ingest, job, mcp, query, serve, worker
+from kedge.cli import check, collection, demo, doctor, document, ingest, job, key, mcp, query, serve, worker
 from kedge.cli import eval as evaluation
 from kedge.cli.common import ConfigOption, Globals, HomeOption, JsonOption, Session, show_error
 from kedge.errors import UsageError
@@ -26,6 +26,7 @@ for module in (demo, ingest, query, serve, worker, mcp, check, doctor, evaluatio
     module.register(app)
 app.add_typer(collection.app, name="collection", help="List, show, re-index and delete collections.")
 app.add_typer(document.app, name="document", help="List, show and delete documents.")
+app.add_typer(key.app, name="key", help="Make, list and revoke keys of the HTTP API.")
 app.add_typer(job.app, name="job", help="List and show ingestion jobs.")
 
 

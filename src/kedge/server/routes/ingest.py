@@ -13,7 +13,7 @@ from starlette.datastructures import FormData
 from kedge import telemetry
 from kedge.config import Settings
 from kedge.errors import UsageError
-from kedge.server.deps import EngineDep, MetricsDep, SettingsDep, TenantDep, local_paths_allowed
+from kedge.server.deps import CallerDep, EngineDep, MetricsDep, SettingsDep, TenantDep, WriterDep, local_paths_allowed
 from kedge.server.errors import from_faults
 from kedge.server.models import AcceptedOut, IngestBody, JobOut, is_url
 from kedge.server.uploads import read_form, spool_files, text_fields
@@ -67,7 +67,13 @@ BODY_DOC: dict[str, Any] = {
 
 @router.post("", status_code=202, summary="Take documents in", response_model=AcceptedOut, openapi_extra=BODY_DOC)
 async def ingest(
-    request: HttpRequest, engine: EngineDep, settings: SettingsDep, tenant: TenantDep, metrics: MetricsDep
+    *,
+    request: HttpRequest,
+    engine: EngineDep,
+    settings: SettingsDep,
+    tenant: WriterDep,
+    caller: CallerDep,
+    metrics: MetricsDep,
 ) -> dict[str, Any]:
     """Queue documents: addresses as JSON, or files as multipart/form-data. The job shows how it goes."""
     if request.headers.get("content-type", "").startswith("multipart/form-data"):
@@ -76,7 +82,9 @@ async def ingest(
             wanted = _request(body, settings, tenant, sources=(), uploads=await spool_files(form, engine))
     else:
         body = _read_body(await _json(request))
-        wanted = _request(body, settings, tenant, sources=_sources(body, request, settings), uploads=())
+        wanted = _request(
+            body, settings, tenant, sources=_sources(body, local_paths_allowed(request, settings, caller)), uploads=()
+        )
     job = await engine.submit(wanted)
     metrics.add(telemetry.SUBMITTED)
     return _accepted(job)
@@ -113,13 +121,13 @@ def _request(
     )
 
 
-def _sources(body: IngestBody, request: HttpRequest, settings: Settings) -> tuple[str, ...]:
+def _sources(body: IngestBody, paths_allowed: bool) -> tuple[str, ...]:
     named = [body.document_url] if body.document_url else []
     sources = tuple(source for source in (*named, *body.sources) if source.strip())
     if not sources:
         raise UsageError("Nothing to take in.", hint="Give document_url or sources, or upload files.")
     paths = [source for source in sources if not is_url(source)]
-    if paths and not local_paths_allowed(request, settings):
+    if paths and not paths_allowed:
         raise UsageError(
             "This server does not read files of its own machine for others.", hint="Upload the file, or give a URL."
         )

@@ -48,13 +48,13 @@ class Caller:
 async def caller_of(request: Request, engine: Annotated[Engine, Depends(engine_of)]) -> Caller:
     """The caller. Once a key was made every request needs one; before, the server is the local user's own."""
     keys = engine.stores.catalog.keys
+    if not await keys.exist():
+        return Caller(DEFAULT_TENANT, Right.ADMIN)
     token = _token(request)
-    if token is not None:
-        key = await key_of(token, keys)
-        return Caller(key.tenant, key.right, key.id)
-    if await keys.exist():
+    if token is None:
         raise UnauthorizedError("This server wants a key.", hint="Send it as: Authorization: Bearer kdg_…")
-    return Caller(DEFAULT_TENANT, Right.ADMIN)
+    key = await key_of(token, keys)
+    return Caller(key.tenant, key.right, key.id)
 
 
 def _token(request: Request) -> str | None:

@@ -89,6 +89,20 @@ class ConfigError(UsageError):
     code = "invalid_config"
 
 
+class UnauthorizedError(KedgeError):
+    """No credential, or one that is not valid."""
+
+    code = "unauthorized"
+    status = 401
+
+
+class ForbiddenError(KedgeError):
+    """The credential does not allow this."""
+
+    code = "forbidden"
+    status = 403
+
+
 class NotFoundError(KedgeError):
     """The named thing is not there (or belongs to another tenant, which looks the same)."""
 

@@ -357,6 +357,46 @@ class Job:
     completed_at: datetime | None = None
 
 
+# ---------------------------------------------------------------- who may do what
+
+
+class Right(StrEnum):
+    """What a key allows; each holds those before it."""
+
+    READ = "read"
+    """Ask, search, look, rate answers."""
+    WRITE = "write"
+    """Take in, change and delete knowledge."""
+    ADMIN = "admin"
+    """Name files of the server's machine."""
+
+    def allows(self, wanted: Right) -> bool:
+        """Whether this right is enough."""
+        rights = list(Right)
+        return rights.index(self) >= rights.index(wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """A credential as the catalog knows it: never the secret itself."""
+
+    id: str
+    tenant: str
+    """Whose data it opens."""
+    name: str
+    """For people: who or what uses it."""
+    right: Right
+    digest: str
+    """SHA-256 of the secret, which is random and long."""
+    created_at: datetime
+    expires_at: datetime | None = None
+    revoked_at: datetime | None = None
+
+    def valid(self, now: datetime) -> bool:
+        """Whether it still opens anything."""
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+
 # ---------------------------------------------------------------- graph
 
 

@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from kedge.config import load_settings
-from kedge.server.deps import is_loopback, local_paths_allowed
+from kedge.server.deps import Caller, is_loopback, local_paths_allowed
+from kedge.types import Right
 from tests.surfaces import follow
 
 Files = list[tuple[str, tuple[str, bytes, str]]]
@@ -126,7 +127,9 @@ def test_paths_are_for_the_local_user_alone(bound: str, host: str, client: str, 
     from fastapi import Request
 
     scope = {"type": "http", "headers": [(b"host", host.encode())], "client": (client, 1), "method": "POST"}
-    assert local_paths_allowed(Request(scope), load_settings(environ={}, host=bound)) is allowed
+    settings = load_settings(environ={}, host=bound)
+    assert local_paths_allowed(Request(scope), settings, Caller("default", Right.ADMIN)) is allowed
+    assert not local_paths_allowed(Request(scope), settings, Caller("default", Right.WRITE))
 
 
 def test_loopback() -> None:

@@ -20,6 +20,7 @@ from kedge.cli import (
     graph,
     ingest,
     job,
+    key,
     mcp,
     query,
     serve,
@@ -43,6 +44,7 @@ app.add_typer(collection.app, name="collection", help="List, show, re-index and 
 app.add_typer(course.app, name="course", help="Lessons, what they need, and searching for a reader.")
 app.add_typer(document.app, name="document", help="List, show and delete documents.")
 app.add_typer(graph.app, name="graph", help="Nodes and edges of your own graphs.")
+app.add_typer(key.app, name="key", help="Make, list and revoke keys of the HTTP API.")
 app.add_typer(job.app, name="job", help="List and show ingestion jobs.")
 app.add_typer(session.app, name="session", help="Make, list, show, change and delete table sessions.")
 

@@ -25,7 +25,8 @@ def install(app: FastAPI) -> None:
 def respond(request: Request, error: KedgeError, status: int | None = None) -> JSONResponse:
     """The error as a response; it is counted."""
     request.app.state.metrics.add(telemetry.ERRORS, error.code)
-    return JSONResponse(error.as_json(), status or error.status)
+    headers = {"www-authenticate": "Bearer"} if error.status == 401 else None
+    return JSONResponse(error.as_json(), status or error.status, headers)
 
 
 def unexpected(request_id: str) -> KedgeError:

@@ -24,14 +24,13 @@ GRACE_SECONDS = 10
 
 def run_server(settings: Settings, announce: Callable[[str], None]) -> None:
     """Serve until SIGINT or SIGTERM; running requests get a moment to end."""
-    if not is_loopback(settings.host):
-        log.warning("%s is not loopback and no credentials are asked for: who reaches it may use it", settings.host)
     with bind(settings.host, settings.port) as bound:
         asyncio.run(_serve(settings, bound, announce))
 
 
 async def _serve(settings: Settings, bound: socket.socket, announce: Callable[[str], None]) -> None:
     async with Engine.open(settings) as engine:
+        await check_access(settings, engine)
         engine.start_worker()
         warming = asyncio.create_task(_warm_up(engine))
         server = Server(create_app(settings, engine), settings, lambda: announce(url_of(settings.host, bound)))
@@ -47,6 +46,18 @@ async def _warm_up(engine: Engine) -> None:
         await engine.warm_up()
     except KedgeError as error:
         log.warning("the embedding model cannot be loaded: %s", error)
+
+
+async def check_access(settings: Settings, engine: Engine) -> None:
+    """Without keys a server is the local user's own: beyond loopback it does not start, unless the settings say so."""
+    if is_loopback(settings.host) or await engine.stores.catalog.keys.exist():
+        return
+    if not settings.open_access:
+        raise UsageError(
+            f"{settings.host} is not loopback, and nobody would be asked for a key.",
+            hint="Make one with `kedge key create NAME`, or set open_access where something else keeps strangers out.",
+        )
+    log.warning("%s is not loopback and no key is asked for (open_access): who reaches it may use it", settings.host)
 
 
 class Server(uvicorn.Server):

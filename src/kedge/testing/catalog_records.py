@@ -22,7 +22,7 @@ from kedge.testing.catalog_made import (
     publish,
     version,
 )
-from kedge.types import IngestMode, Job, JobStatus, SourceError
+from kedge.types import ApiKey, IngestMode, Job, JobStatus, Right, SourceError
 
 
 class RecordsContract(OpensCatalog):
@@ -50,6 +50,21 @@ class RecordsContract(OpensCatalog):
         assert await catalog.collections.get(HERE) == collection(documents=2, passages=2)
         await catalog.documents.retire(HERE, [ONE.id])
         assert await catalog.collections.get(HERE) == collection(documents=1, passages=1)
+
+    @on_catalog
+    async def test_keys_come_back_and_are_replaced(self, catalog: Catalog) -> None:
+        assert not await catalog.keys.exist()
+        first = ApiKey("k1", HERE.tenant, "one", Right.READ, "d1", THEN)
+        second = ApiKey(
+            "k2", THERE.tenant, "two", Right.ADMIN, "d2", THEN + timedelta(days=1), THEN + timedelta(days=9)
+        )
+        for key in (second, first):
+            await catalog.keys.put(key)
+        assert await catalog.keys.exist()
+        assert await catalog.keys.all() == [first, second]
+        revoked = replace(second, revoked_at=THEN + timedelta(days=2))
+        await catalog.keys.put(revoked)
+        assert (await catalog.keys.get("k2"), await catalog.keys.get("k3")) == (revoked, None)
 
     @on_catalog
     async def test_a_deleted_collection_is_forgotten_but_not_its_jobs(self, catalog: Catalog) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 
-from kedge.server.deps import EngineDep, TenantDep
+from kedge.server.deps import EngineDep, TenantDep, WriterDep
 from kedge.server.models import CollectionOut, CollectionsOut
 from kedge.shapes import collection_json
 from kedge.types import Scope
@@ -27,6 +27,6 @@ async def show_collection(name: str, engine: EngineDep, tenant: TenantDep) -> di
 
 
 @router.delete("/{name}", status_code=204, summary="Delete a collection", response_class=Response)
-async def delete_collection(name: str, engine: EngineDep, tenant: TenantDep) -> None:
+async def delete_collection(name: str, engine: EngineDep, tenant: WriterDep) -> None:
     """Delete the collection with everything in it."""
     await engine.delete_collection(Scope(tenant, name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 from fastapi import Request as HttpRequest
 from pydantic import AliasChoices, BaseModel, Field
 
@@ -12,7 +12,7 @@ from kedge.errors import FilterError
 from kedge.kinds.courses.query import Reader
 from kedge.kinds.courses.shapes import expansion_json, hits_json, lesson_json, prerequisites_json, whole_json
 from kedge.kinds.courses.shelf import DEFAULT_TOKENS
-from kedge.server.deps import EngineDep, MetricsDep, SettingsDep, TenantDep
+from kedge.server.deps import CallerDep, EngineDep, MetricsDep, SettingsDep, TenantDep, writer
 from kedge.server.models import AcceptedOut, JsonObject, Request
 from kedge.server.routes.ingest import BODY_DOC, take_in
 from kedge.stores.filters import Filter, parse_terms
@@ -190,6 +190,7 @@ BudgetParam = Annotated[int, Query(description="Tokens for the passage and its n
     summary="Take a course in",
     response_model=AcceptedOut,
     openapi_extra=BODY_DOC,
+    dependencies=[Depends(writer)],
 )
 async def ingest_course(
     *,
@@ -197,11 +198,11 @@ async def ingest_course(
     request: HttpRequest,
     engine: EngineDep,
     settings: SettingsDep,
-    tenant: TenantDep,
+    caller: CallerDep,
     metrics: MetricsDep,
 ) -> dict[str, Any]:
     """Queue the lessons of a course: folders, addresses, or files as multipart/form-data. The job shows how it goes."""
-    return await take_in(request, engine, settings, tenant, metrics, collection=book_id, kind="course")
+    return await take_in(request, engine, settings, caller, metrics, collection=book_id, kind="course")
 
 
 @router.post("/search", summary="Search a course", response_model=CourseSearchOut)

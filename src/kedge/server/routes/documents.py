@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from kedge.server.deps import EngineDep, SettingsDep, TenantDep
+from kedge.server.deps import EngineDep, SettingsDep, TenantDep, WriterDep
 from kedge.server.models import DocumentOut, DocumentsOut, DocumentWithPassagesOut
 from kedge.shapes import document_json
 from kedge.types import DocumentStatus, Scope
@@ -39,6 +39,6 @@ async def show_document(document_id: str, engine: EngineDep, tenant: TenantDep) 
 
 
 @router.delete("/{document_id}", summary="Delete a document", response_model=DocumentOut)
-async def delete_document(document_id: str, engine: EngineDep, tenant: TenantDep) -> dict[str, Any]:
+async def delete_document(document_id: str, engine: EngineDep, tenant: WriterDep) -> dict[str, Any]:
     """Nothing of the document is found any more; the catalog keeps it as archived."""
     return document_json(await engine.delete_document(tenant, document_id))

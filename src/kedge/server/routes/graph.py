@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from kedge import telemetry
-from kedge.server.deps import EngineDep, MetricsDep, SettingsDep, TenantDep
+from kedge.server.deps import EngineDep, MetricsDep, SettingsDep, TenantDep, WriterDep
 from kedge.server.models import (
     AcceptedOut,
     DeletedNodeOut,
@@ -37,7 +37,7 @@ TypeParam = Annotated[str | None, Query(description="Only those of this type.")]
 
 @router.post("/nodes", summary="Create a node", response_model=NodeOut, status_code=201)
 async def create_node(
-    body: NodeBody, engine: EngineDep, settings: SettingsDep, tenant: TenantDep, collection: CollectionParam = None
+    body: NodeBody, engine: EngineDep, settings: SettingsDep, tenant: WriterDep, collection: CollectionParam = None
 ) -> dict[str, Any]:
     """Add a node and index it. The graph is made with its first node."""
     fields = body.model_dump()
@@ -77,7 +77,7 @@ async def change_node(
     body: NodeChanges,
     engine: EngineDep,
     settings: SettingsDep,
-    tenant: TenantDep,
+    tenant: WriterDep,
     collection: CollectionParam = None,
 ) -> dict[str, Any]:
     """Change the given fields and index the node anew."""
@@ -89,7 +89,7 @@ async def change_node(
 
 @router.delete("/nodes/{node_id:path}", summary="Delete a node", response_model=DeletedNodeOut)
 async def delete_node(
-    node_id: str, engine: EngineDep, settings: SettingsDep, tenant: TenantDep, collection: CollectionParam = None
+    node_id: str, engine: EngineDep, settings: SettingsDep, tenant: WriterDep, collection: CollectionParam = None
 ) -> dict[str, Any]:
     """Take a node out, with its edges and its vector."""
     edges = await engine.graph.delete(Scope(tenant, collection or settings.collection), node_id)
@@ -98,7 +98,7 @@ async def delete_node(
 
 @router.post("/edges", summary="Create an edge", response_model=EdgeOut, status_code=201)
 async def create_edge(
-    body: EdgeBody, engine: EngineDep, settings: SettingsDep, tenant: TenantDep, collection: CollectionParam = None
+    body: EdgeBody, engine: EngineDep, settings: SettingsDep, tenant: WriterDep, collection: CollectionParam = None
 ) -> dict[str, Any]:
     """Add an edge between two nodes that are there."""
     scope = Scope(tenant, collection or settings.collection)
@@ -138,7 +138,7 @@ async def change_edge(
     body: EdgeChanges,
     engine: EngineDep,
     settings: SettingsDep,
-    tenant: TenantDep,
+    tenant: WriterDep,
     collection: CollectionParam = None,
 ) -> dict[str, Any]:
     """Change the given fields."""
@@ -148,7 +148,7 @@ async def change_edge(
 
 @router.delete("/edges/{edge_id:path}", summary="Delete an edge", status_code=204)
 async def delete_edge(
-    edge_id: str, engine: EngineDep, settings: SettingsDep, tenant: TenantDep, collection: CollectionParam = None
+    edge_id: str, engine: EngineDep, settings: SettingsDep, tenant: WriterDep, collection: CollectionParam = None
 ) -> None:
     """Take an edge out."""
     await engine.graph.delete_edge(Scope(tenant, collection or settings.collection), edge_id)
@@ -156,7 +156,7 @@ async def delete_edge(
 
 @router.post("/index", summary="Index all nodes", response_model=AcceptedOut, status_code=202)
 async def index_nodes(
-    body: GraphIndexBody, engine: EngineDep, settings: SettingsDep, tenant: TenantDep, metrics: MetricsDep
+    body: GraphIndexBody, engine: EngineDep, settings: SettingsDep, tenant: WriterDep, metrics: MetricsDep
 ) -> dict[str, Any]:
     """Queue a job that indexes every node that is not current; follow it at `/api/ingest/{job_id}`."""
     scope = Scope(tenant, body.collection or settings.collection)
@@ -167,7 +167,7 @@ async def index_nodes(
 
 
 @router.post("/reconcile", summary="Compare a graph with its index", response_model=ReconciledOut)
-async def reconcile(body: ReconcileBody, engine: EngineDep, settings: SettingsDep, tenant: TenantDep) -> dict[str, Any]:
+async def reconcile(body: ReconcileBody, engine: EngineDep, settings: SettingsDep, tenant: WriterDep) -> dict[str, Any]:
     """Find nodes that are missing in the index, orphaned there, or stale; with `repair` put it right."""
     scope = Scope(tenant, body.collection or settings.collection)
     return reconciled_json(await engine.graph.reconcile(scope, repair=body.repair))

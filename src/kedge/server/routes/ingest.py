@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 from fastapi import Request as HttpRequest
 from pydantic import ValidationError
 from starlette.datastructures import FormData
@@ -14,7 +14,16 @@ from kedge import telemetry
 from kedge.config import Settings
 from kedge.engine import Engine
 from kedge.errors import UsageError
-from kedge.server.deps import EngineDep, MetricsDep, SettingsDep, TenantDep, local_paths_allowed
+from kedge.server.deps import (
+    Caller,
+    CallerDep,
+    EngineDep,
+    MetricsDep,
+    SettingsDep,
+    TenantDep,
+    local_paths_allowed,
+    writer,
+)
 from kedge.server.errors import from_faults
 from kedge.server.models import AcceptedOut, IngestBody, JobOut, is_url
 from kedge.server.uploads import read_form, spool_files, text_fields
@@ -67,25 +76,38 @@ BODY_DOC: dict[str, Any] = {
 }
 
 
-@router.post("", status_code=202, summary="Take documents in", response_model=AcceptedOut, openapi_extra=BODY_DOC)
+@router.post(
+    "",
+    status_code=202,
+    summary="Take documents in",
+    response_model=AcceptedOut,
+    openapi_extra=BODY_DOC,
+    dependencies=[Depends(writer)],
+)
 async def ingest(
-    request: HttpRequest, engine: EngineDep, settings: SettingsDep, tenant: TenantDep, metrics: MetricsDep
+    *,
+    request: HttpRequest,
+    engine: EngineDep,
+    settings: SettingsDep,
+    caller: CallerDep,
+    metrics: MetricsDep,
 ) -> dict[str, Any]:
     """Queue documents: addresses as JSON, or files as multipart/form-data. The job shows how it goes."""
-    return await take_in(request, engine, settings, tenant, metrics)
+    return await take_in(request, engine, settings, caller, metrics)
 
 
 async def take_in(
-    request: HttpRequest, engine: Engine, settings: Settings, tenant: str, metrics: Metrics, **fixed: str
+    request: HttpRequest, engine: Engine, settings: Settings, caller: Caller, metrics: Metrics, **fixed: str
 ) -> dict[str, Any]:
     """Queue what the request names; `fixed` fields are those that the address decides."""
     if request.headers.get("content-type", "").startswith("multipart/form-data"):
         async with read_form(request) as form:
             body = _form_body(form).model_copy(update=fixed)
-            wanted = _request(body, settings, tenant, sources=(), uploads=await spool_files(form, engine))
+            wanted = _request(body, settings, caller.tenant, sources=(), uploads=await spool_files(form, engine))
     else:
         body = _read_body(await _json(request)).model_copy(update=fixed)
-        wanted = _request(body, settings, tenant, sources=_sources(body, request, settings), uploads=())
+        paths_allowed = local_paths_allowed(request, settings, caller)
+        wanted = _request(body, settings, caller.tenant, sources=_sources(body, paths_allowed), uploads=())
     job = await engine.submit(wanted)
     metrics.add(telemetry.SUBMITTED)
     return _accepted(job)
@@ -122,13 +144,13 @@ def _request(
     )
 
 
-def _sources(body: IngestBody, request: HttpRequest, settings: Settings) -> tuple[str, ...]:
+def _sources(body: IngestBody, paths_allowed: bool) -> tuple[str, ...]:
     named = [body.document_url] if body.document_url else []
     sources = tuple(source for source in (*named, *body.sources) if source.strip())
     if not sources:
         raise UsageError("Nothing to take in.", hint="Give document_url or sources, or upload files.")
     paths = [source for source in sources if not is_url(source)]
-    if paths and not local_paths_allowed(request, settings):
+    if paths and not paths_allowed:
         raise UsageError(
             "This server does not read files of its own machine for others.", hint="Upload the file, or give a URL."
         )

@@ -14,11 +14,10 @@ from fastapi.responses import StreamingResponse
 from pydantic import ValidationError
 
 from kedge import telemetry
-from kedge.config import Settings
 from kedge.errors import UsageError
 from kedge.kinds.tables import NAME
 from kedge.server import sse
-from kedge.server.deps import EngineDep, MetricsDep, SettingsDep, TenantDep, local_paths_allowed
+from kedge.server.deps import CallerDep, EngineDep, MetricsDep, SettingsDep, TenantDep, WriterDep, local_paths_allowed
 from kedge.server.errors import from_faults
 from kedge.server.models import (
     AcceptedOut,
@@ -73,7 +72,7 @@ async def list_sessions(engine: EngineDep, tenant: TenantDep) -> dict[str, Any]:
 
 
 @router.post("", status_code=201, summary="Make a session", response_model=SessionOut)
-async def make_session(body: SessionBody, engine: EngineDep, tenant: TenantDep) -> dict[str, Any]:
+async def make_session(body: SessionBody, engine: EngineDep, tenant: WriterDep) -> dict[str, Any]:
     """A session for one table. It is empty until it is fed."""
     made = await engine.sessions.make(
         tenant, body.session_id, use_rag=body.use_rag, persist=body.persist, expires_after=body.expires_after
@@ -88,7 +87,7 @@ async def show_session(session_id: str, engine: EngineDep, tenant: TenantDep) ->
 
 
 @router.delete("/{session_id}", status_code=204, summary="Delete a session", response_class=Response)
-async def delete_session(session_id: str, engine: EngineDep, tenant: TenantDep) -> None:
+async def delete_session(session_id: str, engine: EngineDep, tenant: WriterDep) -> None:
     """Delete the session with all its rows."""
     await engine.sessions.get(Scope(tenant, session_id))
     await engine.delete_collection(Scope(tenant, session_id))
@@ -107,7 +106,8 @@ async def feed(
     request: HttpRequest,
     engine: EngineDep,
     settings: SettingsDep,
-    tenant: TenantDep,
+    tenant: WriterDep,
+    caller: CallerDep,
     metrics: MetricsDep,
 ) -> dict[str, Any]:
     """Queue files or rows. Until the feed has ended, questions see the table of the last one."""
@@ -117,7 +117,7 @@ async def feed(
             uploads = await spool_files(form, engine)
     else:
         body = _body(await _json(request))
-        _check_sources(body, request, settings)
+        _check_sources(body, local_paths_allowed(request, settings, caller))
         uploads = (await engine.spool(f"{body.name}.jsonl", _lines(body.rows)),) if body.rows else ()
     job = await engine.submit(_request(body, Scope(tenant, session_id), uploads))
     metrics.add(telemetry.SUBMITTED)
@@ -175,7 +175,7 @@ async def bad_rows(
 
 
 @router.patch("/{session_id}/rows", summary="Change rows", response_model=ChangedOut)
-async def change_rows(session_id: str, body: RowsBody, engine: EngineDep, tenant: TenantDep) -> dict[str, Any]:
+async def change_rows(session_id: str, body: RowsBody, engine: EngineDep, tenant: WriterDep) -> dict[str, Any]:
     """Change, put in or delete single rows by the value of a key column."""
     scope = Scope(tenant, session_id)
     await engine.sessions.get(scope)
@@ -199,13 +199,13 @@ def _request(body: FeedBody, scope: Scope, uploads: tuple[tuple[str, str], ...])
     )
 
 
-def _check_sources(body: FeedBody, request: HttpRequest, settings: Settings) -> None:
+def _check_sources(body: FeedBody, paths_allowed: bool) -> None:
     if not body.sources and not body.rows:
         raise UsageError("Nothing to feed.", hint="Give sources or rows, or upload files.")
     if body.sources and body.rows:
         raise UsageError("Give sources or rows, not both.", hint="Feed them one after the other with mode add.")
     paths = [source for source in body.sources if not is_url(source)]
-    if paths and not local_paths_allowed(request, settings):
+    if paths and not paths_allowed:
         raise UsageError(
             "This server does not read files of its own machine for others.", hint="Upload the file, or give a URL."
         )

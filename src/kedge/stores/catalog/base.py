@@ -16,7 +16,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
-from kedge.types import Collection, Document, DocumentStatus, Job, Metadata, Passage, Scope
+from kedge.types import ApiKey, Collection, Document, DocumentStatus, Job, Metadata, Passage, Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +230,22 @@ class Jobs(Protocol):
         """(document id, version id) of versions that are being built in the scope."""
 
 
+class Keys(Protocol):
+    """Credentials of the HTTP API, of all tenants."""
+
+    async def put(self, key: ApiKey) -> None:
+        """Insert or replace."""
+
+    async def get(self, key_id: str) -> ApiKey | None:
+        """The key, of whichever tenant, valid or not."""
+
+    async def all(self) -> list[ApiKey]:
+        """Every key, oldest first."""
+
+    async def exist(self) -> bool:
+        """Whether any key was ever made and not deleted; revoked and expired ones count."""
+
+
 class Analytics(Protocol):
     """Queries, their metrics, feedback. Hashes only."""
 
@@ -244,7 +260,7 @@ class Analytics(Protocol):
 
 
 class Catalog(Protocol):
-    """The six parts, one database."""
+    """The seven parts, one database."""
 
     @property
     def collections(self) -> Collections: ...
@@ -256,6 +272,8 @@ class Catalog(Protocol):
     def indexes(self) -> Indexes: ...
     @property
     def jobs(self) -> Jobs: ...
+    @property
+    def keys(self) -> Keys: ...
     @property
     def analytics(self) -> Analytics: ...
 

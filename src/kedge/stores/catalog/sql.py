@@ -11,12 +11,13 @@ from kedge.stores.catalog.documents import SqlDocuments
 from kedge.stores.catalog.indexes import SqlIndexes
 from kedge.stores.catalog.integrity import faults
 from kedge.stores.catalog.jobs import SqlJobs
+from kedge.stores.catalog.keys import SqlKeys
 from kedge.stores.catalog.passages import SqlPassages
 from kedge.stores.catalog.uploads import SqlUploads
 
 
 class SqlCatalog:
-    """The `Catalog` port: six parts over one database, and uploads."""
+    """The `Catalog` port: seven parts over one database, and uploads."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -26,6 +27,7 @@ class SqlCatalog:
         self.indexes = SqlIndexes(database)
         self.uploads = SqlUploads(database)
         self.jobs = SqlJobs(database)
+        self.keys = SqlKeys(database)
         self.analytics = SqlAnalytics(database)
 
     async def integrity(self) -> list[str]:

@@ -12,7 +12,7 @@ from kedge.ids import new_id
 from kedge.stores.catalog.base import DeadPassages, QueryRecord
 from kedge.stores.memory.indexes import MemoryIndexes
 from kedge.stores.memory.state import State, Version
-from kedge.types import Collection, Document, DocumentStatus, Job, Json, Metadata, Passage, Scope
+from kedge.types import ApiKey, Collection, Document, DocumentStatus, Job, Json, Metadata, Passage, Scope
 
 
 class MemoryCollections:
@@ -287,6 +287,25 @@ def _age(job: Job) -> tuple[datetime, str]:
     return (job.created_at or datetime.min.replace(tzinfo=UTC), job.id)
 
 
+class MemoryKeys:
+    """The `Keys` port."""
+
+    def __init__(self) -> None:
+        self._keys: dict[str, ApiKey] = {}
+
+    async def put(self, key: ApiKey) -> None:
+        self._keys[key.id] = key
+
+    async def get(self, key_id: str) -> ApiKey | None:
+        return self._keys.get(key_id)
+
+    async def all(self) -> list[ApiKey]:
+        return sorted(self._keys.values(), key=lambda key: (key.created_at, key.id))
+
+    async def exist(self) -> bool:
+        return bool(self._keys)
+
+
 class MemoryAnalytics:
     """The `Analytics` port."""
 
@@ -338,6 +357,7 @@ class MemoryCatalog:
         self.passages = MemoryPassages(state)
         self.indexes = MemoryIndexes(state)
         self.jobs = MemoryJobs(state)
+        self.keys = MemoryKeys()
         self.analytics = MemoryAnalytics(state)
 
     async def integrity(self) -> list[str]:

@@ -29,7 +29,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-REVISION = "0004"
+REVISION = "0005"
 """The migration that makes this schema: a database at another one is upgraded, or refused if it is newer."""
 
 metadata = MetaData(

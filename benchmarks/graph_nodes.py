@@ -1,6 +1,6 @@
 """Graphs of 1k, 10k and 100k nodes: how fast they are indexed, searched and asked (G-12).
 
-    python -m benchmarks.graph_nodes [--sizes 1000,10000,100000] [--embedder hash:384] [--described] [--queries 100] [--exact]
+    python -m benchmarks.graph_nodes [--sizes 1000,10000,100000] [--embedder hash:384] [--described] [--exact]
 
 The graph is made up: people, companies and cities with names of two random words and three edges each; with
 `--described` every node has a sentence too. Taken in from two CSV files by the public import. `search` embeds the

@@ -1,6 +1,6 @@
 """Graphs of 1k, 10k and 100k nodes: how fast they are indexed, searched and asked (G-12).
 
-    python -m benchmarks.graph_nodes [--sizes 1000,10000,100000] [--embedder hash:384] [--described] [--queries 100]
+    python -m benchmarks.graph_nodes [--sizes 1000,10000,100000] [--embedder hash:384] [--described] [--exact]
 
 The graph is made up: people, companies and cities with names of two random words and three edges each; with
 `--described` every node has a sentence too. Taken in from two CSV files by the public import. `search` embeds the
@@ -73,7 +73,8 @@ async def measure(size: int, options: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         nodes, people = write(folder, size, options.described)
-        settings = load_settings(environ={}, home=folder / "home", embedder=options.embedder)
+        after = {"optimize_after": 1 << 30} if options.exact else {}
+        settings = load_settings(environ={}, home=folder / "home", embedder=options.embedder, **after)
         async with Engine.open(settings) as engine:
             await engine.warm_up()
             started, worked = time.perf_counter(), time.process_time()
@@ -138,11 +139,17 @@ def main() -> None:
     parser.add_argument("--sizes", default="1000,10000,100000")
     parser.add_argument("--embedder", default="hash:384")
     parser.add_argument("--described", action="store_true")
+    parser.add_argument("--exact", action="store_true", help="build no HNSW index: every vector is compared")
     parser.add_argument("--queries", type=int, default=100)
     options = parser.parse_args()
     for size in map(int, options.sizes.split(",")):
         figures = asyncio.run(measure(size, options))
-        print(json.dumps({"embedder": options.embedder, "described": options.described} | figures), flush=True)
+        print(
+            json.dumps(
+                {"embedder": options.embedder, "described": options.described, "exact": options.exact} | figures
+            ),
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -29,4 +29,4 @@ class SqliteLikeMemory(NodesCongruence):
 @pytest.mark.req("G-01")
 @pytest.mark.store("nodes", "sqlite")
 class TestSqliteLikeMemory(SqliteLikeMemory.TestCase):
-    settings = settings(max_examples=8, stateful_step_count=10, deadline=None)
+    settings = settings(max_examples=5, stateful_step_count=10, deadline=None)

@@ -167,7 +167,7 @@ class OnNeo4j(GraphAndIndex):
 
 @pytest.mark.req("G-02", "G-09")
 class TestOnSqlite(OnSqlite.TestCase):
-    settings = settings(max_examples=5, stateful_step_count=10, deadline=None)
+    settings = settings(max_examples=3, stateful_step_count=10, deadline=None)
 
 
 @pytest.mark.req("G-02", "G-09")

@@ -100,6 +100,22 @@ def test_dates_day_first_and_month_first(table: Feed, run: Run) -> None:
     assert set(types(session).values()) == {"date", "time"}
 
 
+def test_moments_that_are_all_midnight_are_dates(table: Feed, run: Run) -> None:
+    session = table("a,b\n2024-01-31 00:00:00.000,2024-01-31 00:00\n2024-02-01 00:00:00.000,2024-02-01 00:01\n")
+    assert types(session) == {"a": "date", "b": "time"}
+    assert cells(run)[0][0] == date(2024, 1, 31)
+
+
+def test_a_first_column_that_numbers_the_rows_is_no_amount(table: Feed) -> None:
+    session = table("Bestellung,Menge\n1001,4\n1002,5\n1004,6\n")
+    assert types(session) == {"Bestellung": "id", "Menge": "integer"}
+
+
+def test_ids_without_digits(table: Feed) -> None:
+    session = table("customerID,name\nALFKI,Alfreds Futterkiste\nANATR,Ana Trujillo\n")
+    assert types(session) == {"customerID": "id", "name": "category"}
+
+
 def test_dates_that_say_nothing_are_noted(table: Feed) -> None:
     session = table("d,n\n01/02/2024,1\n03/04/2024,2\n")
     assert any("month/day/year; no value says" in note for note in session.state.notes)

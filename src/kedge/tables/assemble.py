@@ -179,7 +179,7 @@ class Assembly(Measuring):
             for column in self._table.columns
             if column.type.measured
             and mention.unknown
-            and not mention.role
+            and mention.role in ("", "describes")
             and self._columns.named_like(stems, column.field)
         ]
         if len(fitting) != 1:

@@ -160,7 +160,7 @@ class Measuring(Frame):
         )
 
     def _averaged(self, measures: list[Measure]) -> list[Measure]:
-        """A measure that one does not add up (a price, a length) is averaged when nothing else is said, and it is told."""
+        """A measure that one does not add up (a price, a length) is averaged if nothing else is said; this is told."""
         out = []
         for measure in measures:
             plain = measure.func is Func.SUM and measure.column and not measure.per and not self._func()

@@ -94,8 +94,8 @@ class Columns:
         return len({self._by_field[column.field].core for column in columns}) == 1
 
     def names(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Every column's field with the words of its name."""
-        return ((known.column.field, known.words) for known in self._known)
+        """The field of every column without dates, with the words of its name."""
+        return ((known.column.field, known.words) for known in self._known if not known.column.type.dated)
 
     def named_like(self, stems: frozenset[str] | set[str], field: str) -> bool:
         """Whether the column's name has a word with one of these stems: hired and HireDate."""

@@ -170,7 +170,7 @@ class Finder:
             if other.has("logic.not"):
                 other.role = "negation"
                 return True
-            if not (other.values or other.columns or other.has("logic.or", "logic.and")):
+            if not (other.values or other.columns or other.has("logic.or", "logic.and", "verb.") or other.text == "by"):
                 return False
         return False
 

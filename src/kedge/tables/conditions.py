@@ -271,8 +271,8 @@ class Finder:
         if target.columns and len(target.columns.columns) > 1:
             return
         mention.role = target.role = "filter"
-        if column.type is ColumnType.BOOLEAN:
-            kept = Filter(column.field, Op.IS, (mention.has("logic.filled"),))
+        if flag := self._reading.vocabulary.flags.get(column.field):
+            kept = Filter(column.field, Op.IS, (flag[not mention.has("logic.filled")],))
         elif mention.has("logic.filled"):
             kept = Filter(column.field, Op.FILLED)
         elif column.type.measured and column.empty == 0:
@@ -294,13 +294,17 @@ class Finder:
     def _boolean(self, place: int, mention: Mention) -> None:
         """A yes/no column named as an attribute: `discontinued products`."""
         column = mention.column()
-        if column is None or column.type is not ColumnType.BOOLEAN or mention.role:
+        flag = self._reading.vocabulary.flags.get(column.field) if column else None
+        if column is None or flag is None or mention.role:
             return
         before = self._content[place - 1] if place else None
-        if before and before.has("logic.group", "logic.empty"):
+        after = self._content[place + 1] if place + 1 < len(self._content) else None
+        if before and before.has("logic.group", "logic.empty", "func.", "super."):
+            return
+        if after and (after.amount or after.values) and after.start == mention.end:
             return
         mention.role = "filter"
-        self.found.others.append((mention, Filter(column.field, Op.IS, (not self._negated(place),))))
+        self.found.others.append((mention, Filter(column.field, Op.IS, (flag[self._negated(place)],))))
 
 
 def scaled(value: float, unit: str, column: Column) -> float:

@@ -24,6 +24,7 @@ _OPS = {
     "compared.at_most": Op.AT_MOST,
 }
 _NEAR = 3
+_JOINS = ("and", "und", "y", "et")
 _MANY_MORE = 5
 _COLUMN_WORD = 0.45
 _stem = Stemmer.Stemmer("english").stemWord
@@ -91,6 +92,7 @@ class Finder:
                 self._empty(place, mention)
             elif mention.columns and len(mention.columns.columns) == 1:
                 self._boolean(place, mention)
+        self._join_equals()
         return self.found
 
     def _value(self, place: int, mention: Mention) -> None:
@@ -257,6 +259,22 @@ class Finder:
         mention.role = before.role = "filter"
         self.found.others.append((mention, Filter(column.field, Op.IS, (given,))))
 
+    def _join_equals(self) -> None:
+        """`week 10 to week 20` is a range, `store 3 or store 5` either."""
+        out: list[tuple[Mention, Filter]] = []
+        for mention, item in self.found.others:
+            same = next((place for place, (_, other) in enumerate(out) if _both_equal(other, item)), None)
+            if same is None:
+                out.append((mention, item))
+                continue
+            first, other = out[same]
+            between = [token.folded for token in self._reading.tokens[first.end : mention.start]]
+            to = any("compared.to" in self._reading.lexicon.tags(word) and word not in _JOINS for word in between)
+            ranged = to and self._reading.vocabulary.table.column(item.column).type.measured and other.op is Op.IS
+            op = Op.BETWEEN if ranged else Op.IN
+            out[same] = (first, Filter(item.column, op, (*other.values, *item.values)))
+        self.found.others = out
+
     def _empty(self, place: int, mention: Mention) -> None:
         """`no discount`, `without category`, `not been shipped yet`."""
         target = self._content[place + 1] if place + 1 < len(self._content) else None
@@ -305,6 +323,10 @@ class Finder:
             return
         mention.role = "filter"
         self.found.others.append((mention, Filter(column.field, Op.IS, (flag[self._negated(place)],))))
+
+
+def _both_equal(one: Filter, two: Filter) -> bool:
+    return one.column == two.column and one.op in (Op.IS, Op.IN) and two.op is Op.IS and one.values != two.values
 
 
 def scaled(value: float, unit: str, column: Column) -> float:

@@ -133,6 +133,10 @@ class Measuring(Frame):
             if column and word.has("logic.per") and (counting or many):
                 del self._groups[place]
                 return replace(measure, func=func, per=column.field, inner=inner)
+            if thing.part and word.has("logic.per", "time.adverb") and not counting:
+                # Average sales per month: of the months' totals, which no plan can say, or of rows?
+                self.score *= 0.55
+                self.notes.append("averaged over rows, not over the totals of each period")
             if column and word.has("logic.per"):
                 self.score *= 0.75
                 self.notes.append("averaged over rows, one figure for each group")

@@ -190,7 +190,7 @@ class _Found:
         out = []
         for start in range(len(self._question)):
             for end in range(min(len(self._question), start + 5), start, -1):
-                if any(taken[start:end]):
+                if any(taken[start:end]) or (end == start + 1 and len(self._question[start].word) < 3):
                     continue
                 matches = self._vocabulary.values.matches(self._question, start, end)
                 if max((match.score for match in matches), default=0.0) < _GOOD:

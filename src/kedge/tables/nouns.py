@@ -83,7 +83,8 @@ class Nouns:
             column = mention.column()
             if mention.start != chosen.end or not _noun(mention) or mention.role or (column and column.type.measured):
                 break
-            chosen.role = chosen.role or "describes"
+            if not chosen.unknown:
+                chosen.role = chosen.role or "describes"
             chosen = mention
         return chosen or value
 

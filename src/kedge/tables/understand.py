@@ -30,7 +30,7 @@ _LEFT_OVER = {
     "value": 0.3,
     "period": 0.3,
     "number": 0.4,
-    "measure": 0.7,
+    "measure": 0.5,
     "column": 0.85,
     "date": 0.5,
     "cue": 0.55,

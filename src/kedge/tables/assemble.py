@@ -99,8 +99,9 @@ class Assembly(Measuring):
         measure = figure.measure
         if measure.func is Func.SUM:
             single = self._wanted and self._wanted.column and self._wanted.column.distinct == self._table.rows
-            added = figure.added and self._wanted and not concept and not single
-            plain = Func.SUM if added else Func.MAX if high else Func.MIN
+            added = figure.added and self._wanted and concept in ("", "price") and not single
+            rated = self._wanted and not single and self._columns.rated(measure.column or "")
+            plain = Func.SUM if added else Func.AVERAGE if rated else Func.MAX if high else Func.MIN
             if concept == "sold":
                 plain = Func.SUM
             measure = replace(measure, func=func or plain)
@@ -159,6 +160,10 @@ class Assembly(Measuring):
         if following and beside:
             following.role = "measure"
             return beside
+        if concept == "price" and self._wanted and self._wanted.column:
+            if self._columns.transacted(self._wanted.column.field):
+                total = self._figures.of_concept("revenue", word.text)
+                return Figure(replace(total.measure, func=Func.SUM), True, total.score, total.notes) if total else None
         if concept:
             named = self._measures_named() if concept == "sold" else []
             return named[0] if named else self._figures.of_concept(concept, word.text)

@@ -133,10 +133,9 @@ class Measuring(Frame):
             if column and word.has("logic.per") and (counting or many):
                 del self._groups[place]
                 return replace(measure, func=func, per=column.field, inner=inner)
-            if thing.part and word.has("logic.per", "time.adverb") and not counting:
-                # Average sales per month: of the months' totals, which no plan can say, or of rows?
-                self.score *= 0.55
-                self.notes.append("averaged over rows, not over the totals of each period")
+            if thing.part and self._dates and word.has("logic.per", "time.adverb"):
+                del self._groups[place]
+                return replace(measure, func=func, per=self._dates.field, inner=inner, per_part=thing.part)
             if column and word.has("logic.per"):
                 self.score *= 0.75
                 self.notes.append("averaged over rows, one figure for each group")
@@ -154,7 +153,11 @@ class Measuring(Frame):
         if counting and self._groups and self._groups[-1][1].column:
             _, thing = self._groups.pop()
             return replace(measure, func=func, per=thing.column.field if thing.column else None, inner=inner)
-        return measure if counting else replace(measure, func=func)
+        if counting:
+            # An average number of things, but not said of what.
+            self.score *= 0.4
+            return measure
+        return replace(measure, func=func)
 
     def _compound(self, mention: Mention) -> bool:
         """Whether a thing and a measure make one noun: basket value."""

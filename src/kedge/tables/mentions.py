@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from kedge.tables.amounts import Amount, amounts
 from kedge.tables.columns import ColumnMatch
@@ -73,6 +74,10 @@ class Reading:
         self.tokens: Sequence[Token] = tokens(text)[:MOST_TOKENS]
         self.lexicon = lexicon_for(self.tokens)
         self.mentions = _resolve(self.tokens, self.lexicon, vocabulary)
+        for before, mention in pairwise(self.mentions):
+            if before.columns and mention.has("ask.person", "ask.which") and mention.end - mention.start == 1:
+                # "Customers who spent" asks nothing by that word.
+                mention.tags = frozenset({"stop.plain"})
 
     @property
     def content(self) -> list[Mention]:

@@ -69,6 +69,9 @@ class Nouns:
         value: Mention | None = None
         for mention in self._content[place:]:
             if chosen is None:
+                if value and mention.has("logic.and", "logic.or"):
+                    value = mention
+                    continue
                 if value and not mention.values and mention.start != value.end:
                     return value
                 value = mention if mention.values else value

@@ -23,12 +23,15 @@ _TIMES = frozenset("date time timestamp datetime day at on when".split())
 _NOT_ADDED = frozenset(
     "price rate rating score age salary wage temperature percent percentage ratio average avg mean median grade level "
     "index rank height weight width length latitude longitude lat lon year month day week hour "
-    "share unit bmi pressure speed fare".split()
+    "share unit bmi pressure speed fare satisfaction stars star nps quality mark marks".split()
 )
 """Words of measures that one does not add up over rows."""
+_RATED = frozenset("rating score satisfaction grade star mark nps quality rate".split())
+"""Words of measures that are given anew each time, so that many become one by averaging."""
 ADDED = ("revenue", "quantity")
 CONCEPTS = ("revenue", "price", "quantity", "discount", "duration", "age", "weight", "height")
 _FITS = 0.6
+_PURCHASES = frozenset("order invoice basket transaction purchase sale receipt cart bill".split())
 _PERSONS = frozenset(
     "name fullname person employee customer client player patient student author doctor user member".split()
 )
@@ -85,6 +88,14 @@ class Columns:
         """Whether one adds this measure up over rows, by its name."""
         return self._by_field[field].added
 
+    def rated(self, field: str) -> bool:
+        """Whether it is a rating, by its name."""
+        return bool(_RATED & set(self._by_field[field].words))
+
+    def transacted(self, field: str) -> bool:
+        """Whether the column names purchases, whose price is what all their rows come to."""
+        return bool(_PURCHASES & set(self._by_field[field].words))
+
     def words(self, field: str) -> frozenset[str]:
         """Stems of the words in the column's name."""
         return frozenset(_stem(word) for word in self._by_field[field].words)
@@ -94,8 +105,8 @@ class Columns:
         return len({self._by_field[column.field].core for column in columns}) == 1
 
     def names(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Every column's field with the words of its name."""
-        return ((known.column.field, known.words) for known in self._known)
+        """The field of every column without dates, with the words of its name."""
+        return ((known.column.field, known.words) for known in self._known if not known.column.type.dated)
 
     def named_like(self, stems: frozenset[str] | set[str], field: str) -> bool:
         """Whether the column's name has a word with one of these stems: hired and HireDate."""

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 import Stemmer
 
-from kedge.tables.conditions import Finder, Limit, dated, merged, months_together, scaled
+from kedge.tables.conditions import Finder, Limit
 from kedge.tables.figures import Figure, Figures
+from kedge.tables.filters import dated, merged, months_together, scaled
 from kedge.tables.mentions import Mention, Reading
 from kedge.tables.nouns import Nouns
 from kedge.tables.periods import Period

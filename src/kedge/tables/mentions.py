@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from kedge.tables.amounts import Amount, amounts
 from kedge.tables.columns import ColumnMatch
@@ -73,6 +74,10 @@ class Reading:
         self.tokens: Sequence[Token] = tokens(text)[:MOST_TOKENS]
         self.lexicon = lexicon_for(self.tokens)
         self.mentions = _resolve(self.tokens, self.lexicon, vocabulary)
+        for before, mention in pairwise(self.mentions):
+            if before.columns and mention.has("ask.person", "ask.which") and mention.end - mention.start == 1:
+                # "Customers who spent" asks nothing by that word.
+                mention.tags = frozenset({"stop.plain"})
 
     @property
     def content(self) -> list[Mention]:
@@ -190,7 +195,7 @@ class _Found:
         out = []
         for start in range(len(self._question)):
             for end in range(min(len(self._question), start + 5), start, -1):
-                if any(taken[start:end]):
+                if any(taken[start:end]) or (end == start + 1 and len(self._question[start].word) < 3):
                     continue
                 matches = self._vocabulary.values.matches(self._question, start, end)
                 if max((match.score for match in matches), default=0.0) < _GOOD:

@@ -69,6 +69,9 @@ class Nouns:
         value: Mention | None = None
         for mention in self._content[place:]:
             if chosen is None:
+                if value and mention.has("logic.and", "logic.or"):
+                    value = mention
+                    continue
                 if value and not mention.values and mention.start != value.end:
                     return value
                 value = mention if mention.values else value
@@ -83,7 +86,8 @@ class Nouns:
             column = mention.column()
             if mention.start != chosen.end or not _noun(mention) or mention.role or (column and column.type.measured):
                 break
-            chosen.role = chosen.role or "describes"
+            if not chosen.unknown:
+                chosen.role = chosen.role or "describes"
             chosen = mention
         return chosen or value
 

@@ -82,7 +82,7 @@ class Writer:
         source = f"{self._relation}{self._where(plan.filters, out)}"
         if nested is not None:
             inner = _FUNCS[nested.inner or Func.COUNT].format(self._expression(nested) if nested.column else "*")
-            per = self._field(nested.per or "")
+            per = self._key(Group(nested.per or "", nested.per_part))
             heads = [f"{key} AS {name}" for key, name in zip(keys, names, strict=True)]
             group_by = ", ".join([*(str(number + 1) for number in range(len(keys))), per])
             kept = (" AND " if plan.filters else " WHERE ") + f"{per} IS NOT NULL"

@@ -79,10 +79,11 @@ class ValueIndex:
             number = len(self.entries)
             self.entries.append(_Entry(column, value, found, rows))
             self._whole[" ".join(sorted(found))].append(number)
-            parts = {" ".join(sorted(words(part))) for part in _SEPARATORS.split(value)}
-            for part in parts - {""} if len(parts) > 1 else ():
-                self._segments[part].append(number)
-            for word in dict.fromkeys(found):
+            if _SEPARATORS.search(value):
+                parts = {" ".join(sorted(words(part))) for part in _SEPARATORS.split(value)}
+                for part in parts - {""} if len(parts) > 1 else ():
+                    self._segments[part].append(number)
+            for word in set(found):
                 if word not in self._postings:
                     self._buckets[word[:1], len(word)].append(word)
                     if len(word) > 2 and word == skeleton(word) and word.isalpha():

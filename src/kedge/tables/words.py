@@ -82,7 +82,10 @@ def tokens(text: str) -> list[Token]:
 
 def words(text: str) -> tuple[str, ...]:
     """Comparable words of a value."""
-    return tuple(singular(_APOSTROPHES.sub("", word)) for word in _TOKEN.findall(fold(text)))
+    found = _TOKEN.findall(fold(text))
+    if "'" in text or "’" in text:
+        found = [_APOSTROPHES.sub("", word) for word in found]
+    return tuple(map(singular, found))
 
 
 def name_words(name: str) -> tuple[str, ...]:

@@ -256,6 +256,28 @@ def test_files_with_the_same_columns_follow_each_other(run: Run, tmp_path: Path)
     assert again == 12.5
 
 
+def test_a_file_that_cannot_be_read_any_more_keeps_its_old_rows(run: Run, tmp_path: Path) -> None:
+    one, two = tmp_path / "jan.csv", tmp_path / "feb.csv"
+    one.write_text("name,n\nAda,1\n")
+    two.write_text("name,n\nBob,2\nbroken\n")
+
+    async def scenario(desk: Desk) -> tuple[Any, ...]:
+        await desk.feed(one, two)
+        one.write_text("")
+        two.write_text("name,n\nBob,20\nworse,1,2\nbroken\n")
+        job = await desk.feed(one, two)
+        bad = await desk.engine.sessions.bad_rows(SCOPE)
+        return job.errors[0].code, await desk.figure("sum of n"), [row["line"] for row in bad]
+
+    assert run(scenario) == ("empty_source", 21, [3, 4])
+
+
+def test_many_broken_rows(table: Feed) -> None:
+    lines = [f"{number},item,{number}" if number % 20 else f"{number},item" for number in range(1, 40_001)]
+    session = table("id,name,n\n" + "\n".join(lines))
+    assert (session.state.rows, session.state.bad_rows) == (38_000, 2000)
+
+
 def test_a_file_with_a_key_is_joined_and_others_are_refused(run: Run, tmp_path: Path) -> None:
     (tmp_path / "products.csv").write_text("product_id,department\n1,DELI\n2,MEAT\n")
     (tmp_path / "sales.csv").write_text("order_id,product_id,amount\n1,1,5\n2,2,7\n3,1,4\n4,3,1\n")

@@ -197,7 +197,7 @@ def _scale(texts: Texts, centred: Floats, sample: Floats) -> Floats:
 
 
 def _make_texts(connection: duckdb.DuckDBPyConnection, table: Table, columns: Sequence[Column]) -> None:
-    parts = " UNION ".join(f"SELECT {column.field} AS value FROM {table.relation}" for column in columns)  # noqa: S608
+    parts = " UNION ".join(f"SELECT DISTINCT {column.field} AS value FROM {table.relation}" for column in columns)  # noqa: S608
     source = f"({parts})" if columns else "(SELECT NULL::VARCHAR AS value)"
     connection.execute(
         "CREATE OR REPLACE TABLE texts AS SELECT (row_number() OVER (ORDER BY value) - 1)::INTEGER AS id, value, "  # noqa: S608

@@ -25,6 +25,8 @@ CALIBRATED = 200
 """Composed texts that the model embeds too, so that both kinds of similarity can be brought to one scale."""
 NEAREST = 10
 CHUNK = 20_000
+NO_DIRECTION = 1e-3
+"""A composed vector that is shorter means nothing: its words cancel each other out."""
 DEFAULT_SCALE = (0.15, 0.85)
 _SAMPLE = f"SELECT id, value FROM texts WHERE NOT whole ORDER BY hash(value) LIMIT {CALIBRATED}"  # noqa: S608
 _SPLIT = re.compile(r"[_/:|\\]+")
@@ -170,6 +172,7 @@ def _norms(texts: Texts, centred: Floats) -> Floats:
         sums = np.add.reduceat(centred[texts.units[starts[0] : starts[-1]]], (starts[:-1] - starts[0])[filled], axis=0)
         own = np.einsum("ij,ij->i", sums, sums)
         norms[start : start + CHUNK][filled] = np.sqrt(own + usual * texts.unknown[start : start + CHUNK][filled])
+    norms[norms < NO_DIRECTION] = 0
     return norms
 
 

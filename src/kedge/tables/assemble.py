@@ -269,4 +269,5 @@ class Assembly(Superlatives):
             if period.note:
                 self.notes.append(period.note)
         self._periods = []
-        return tuple(Side(period.label, (dated(period, self._dates),)) for period in parts)
+        kept = [(period.label, dated(period, self._dates)) for period in parts]
+        return tuple(Side(label, (item,)) for label, item in kept if item) if all(item for _, item in kept) else ()

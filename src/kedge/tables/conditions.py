@@ -188,8 +188,18 @@ class Finder:
             after.role = "number"
             op = Op.AT_LEAST if after.has("compared.or_more") else Op.AT_MOST
             self._limit(mention, op, ((amount.value,), amount.unit), place, place + 1)
+        elif after and self._counts(mention, before, after):
+            self._equal(mention, after, amount.value, amount.unit)
         elif before and before.columns and not amount.worded:
             self._equal(mention, before, amount.value, amount.unit)
+
+    def _counts(self, mention: Mention, before: Mention | None, after: Mention) -> bool:
+        """`4 cylinder cars`: the number belongs to the column that follows at once."""
+        column = after.column()
+        if after.columns is None or len(after.columns.columns) != 1 or column is None or not column.type.measured:
+            return False
+        beside = before is not None and before.columns is not None and before.end == mention.start
+        return after.start == mention.end and not after.role and not beside
 
     def _turned(self, place: int, op: Op) -> Op:
         """`not more than 5` is at most 5."""
@@ -237,7 +247,7 @@ class Finder:
         columns = [column for column in before.columns.columns if column.type is ColumnType.ID] or [
             column for column in before.columns.columns if column.type.measured
         ]
-        between = self._reading.tokens[before.end : mention.start]
+        between = self._reading.tokens[before.end : mention.start] if before.start < mention.start else ()
         if len(columns) != 1 or any(
             token.folded not in ("of", "is", "no", "number", "nr", "#", "=") for token in between
         ):

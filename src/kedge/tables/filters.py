@@ -40,13 +40,28 @@ def merged(named: Sequence[Named]) -> list[Filter]:
     return out
 
 
-def dated(period: Period, column: Column) -> Filter:
-    """A period as a filter on a date column."""
+def dated(period: Period, column: Column) -> Filter | None:
+    """A period as a filter on a date column, or on one of years; None where that cannot tell."""
+    if column.type.measured:
+        return _of_years(period, column)
     if period.part:
         op = Op.IS if len(period.values) == 1 else Op.IN
         return Filter(column.field, op, period.values, period.part)
     op, values = period.op()
     return Filter(column.field, op, values)
+
+
+def _of_years(period: Period, column: Column) -> Filter | None:
+    first, last = period.first, period.last
+    whole = (first is None or (first.month, first.day) == (1, 1)) and (last is None or (last.month, last.day) == (12, 31))
+    if period.part or not whole:
+        return None
+    if first and last:
+        same = first.year == last.year
+        return Filter(column.field, Op.IS if same else Op.BETWEEN, (first.year,) if same else (first.year, last.year))
+    if first:
+        return Filter(column.field, Op.AT_LEAST, (first.year,))
+    return Filter(column.field, Op.AT_MOST, (last.year,)) if last else None
 
 
 def months_together(periods: Sequence[Period]) -> Period | None:

@@ -10,14 +10,16 @@ from kedge.tables.amounts import Amount, amounts
 from kedge.tables.columns import ColumnMatch
 from kedge.tables.lexicon import Lexicon, lexicon_for
 from kedge.tables.periods import Period, periods
+from kedge.tables.rownouns import mark_rows
 from kedge.tables.schema import Column
+from kedge.tables.same import same_as
 from kedge.tables.values import MOST_WORDS, SEGMENT, ValueMatch
 from kedge.tables.vocabulary import Vocabulary
 from kedge.tables.words import Token, tokens, words
 
 MOST_TOKENS = 80
 _GOOD = 0.85
-_SILENT = ("synonyms.", "nouns.", "units.", "numbers.", "ordinals.", "months.", "weekdays.")
+_SILENT = ("synonyms.", "nouns.", "units.", "numbers.", "ordinals.", "months.", "weekdays.", "thing.", "measure.", "event.")
 _WEAK = ("concept.", "row.", "time.", "verb.")
 """Tags that a column's or value's own name overrules."""
 
@@ -78,6 +80,7 @@ class Reading:
             if before.columns and mention.has("ask.person", "ask.which") and mention.end - mention.start == 1:
                 # "Customers who spent" asks nothing by that word.
                 mention.tags = frozenset({"stop.plain"})
+        mark_rows(self.mentions, self.tokens, self.lexicon, vocabulary)
 
     @property
     def content(self) -> list[Mention]:
@@ -149,7 +152,7 @@ class _Found:
     def columns(self) -> list[_Candidate]:
         out = []
         for start in range(len(self._question)):
-            for end in range(start + 1, min(len(self._question), start + max(2, self._vocabulary.columns.longest)) + 1):
+            for end in range(start + 1, min(len(self._question), start + max(4, self._vocabulary.columns.longest)) + 1):
                 match = self._vocabulary.columns.matches(self._question, start, end, self._lexicon)
                 if end == start + 1 and (match is None or len(match.columns) > 1):
                     match = self._vocabulary.columns.spread(self._question, start) or match
@@ -182,6 +185,7 @@ class _Found:
                 if not quote and end == start + 1 and self._is_measure(start):
                     continue
                 matches = [m for m in self._vocabulary.values.matches(self._question, start, end) if quote or m.exact]
+                matches = matches or self._same(start, end)
                 if not matches:
                     continue
                 mention = self.mention(start, end)
@@ -189,6 +193,16 @@ class _Found:
                 whole = quote and not self._inside(start - 1, quote) and not self._inside(end, quote)
                 out.append(_Candidate((end - start + (20 if whole else 0), 5.0), mention))
         return out
+
+    def _same(self, start: int, end: int) -> list[ValueMatch]:
+        """Values that say the same in other words (women, F), if one column alone has such a value."""
+        found = [
+            match
+            for form in same_as(self._question[start:end])
+            for match in self._vocabulary.values.whole(form, start, end)
+        ]
+        single = len({(match.column, match.values) for match in found}) == 1
+        return found[:1] if single else []
 
     def uncertain(self, taken: Sequence[bool]) -> list[_Candidate]:
         """Values of which only some words are named, and words with typing errors, among what nothing else explains."""

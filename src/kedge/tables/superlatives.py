@@ -8,10 +8,11 @@ import Stemmer
 
 from kedge.tables.columns import ADDED
 from kedge.tables.figures import Figure
-from kedge.tables.frame import OTHER_MEASURE, Alternative
+from kedge.tables.frame import OTHER_MEASURE, OTHER_THING, Alternative
 from kedge.tables.measuring import Measuring
 from kedge.tables.mentions import Mention
-from kedge.tables.plan import Func, Group, Measure, Order, Part, Plan
+from kedge.tables.naming import naming
+from kedge.tables.plan import Func, Group, Measure, Order, Part, Plan, Task
 from kedge.tables.schema import ColumnType
 
 _stem = Stemmer.Stemmer("english").stemWord
@@ -26,7 +27,9 @@ class Superlatives(Measuring):
         high = tag.startswith("super.high")
         concept = tag.partition("_")[2]
         word.role = "cue"
-        if concept == "date" and self._wanted and self._wanted.part:
+        self._figures.prefer = "maximum" if high else "minimum"
+        rows = self._rows_ranked(word)
+        if rows is None and concept == "date" and self._wanted and self._wanted.part:
             # "The date of the first order" is a date, not the first of all dates.
             self._wanted = None
             self._use("time.")
@@ -37,6 +40,8 @@ class Superlatives(Measuring):
         self._take(figure)
         func = self._func()
         measure = figure.measure
+        if rows and not func and (listed := self._ranked(rows, figure, high)):
+            return listed
         if measure.func is Func.SUM:
             single = self._wanted and self._wanted.column and self._wanted.column.distinct == self._table.rows
             added = figure.added and self._wanted and concept in ("", "price") and not single
@@ -47,7 +52,9 @@ class Superlatives(Measuring):
             measure = replace(measure, func=func or plain)
         group = self._wanted.group(self._dates) if self._wanted else None
         if group is None and self._any("ask.when") and self._dates and concept != "date":
-            group = Group(self._dates.field, Part.DAY)
+            group = Group(self._dates.field, None if self._dates.type.measured else Part.DAY)
+        if group is None and self._any("ask.when") and concept != "date":
+            self.score *= OTHER_THING
         self._use("ask.when", "ask.which", "ask.list", "ask.much")
         filters, having = self._filters(measure if group else None)
         if group is None:
@@ -75,6 +82,59 @@ class Superlatives(Measuring):
             once = replace(measure, func=Func.MAX if high else Func.MIN)
             self.alternatives.append(Alternative(replace(plan, measures=(once,)), OTHER_MEASURE))
         return plan
+
+    def _rows_ranked(self, word: Mention) -> Mention | None:
+        """The noun for rows whose first are asked for: the heaviest cars, which car has the highest."""
+        place = self._content.index(word)
+        for other, mention in enumerate(self._content):
+            if not mention.has("row.") or mention.role:
+                continue
+            before = self._content[other - 1] if other else None
+            limited = before is not None and before.role == "limit"
+            lead = self._content[other - 2] if limited and other > 1 else before
+            beside = other == place + 1 or (limited and lead is word)
+            asked = lead is not None and lead.has("ask.which", "ask.list") and not self._of(mention)
+            joined = self._reading.tokens[mention.end : word.start] if mention.end < word.start else ()
+            owns = other + 1 == place and any("stop.with" in self._tags(token.folded) for token in joined)
+            if beside or asked or owns:
+                return mention
+        return None
+
+    def _of(self, mention: Mention) -> bool:
+        return mention.start > 0 and "stop.of" in self._tags(self._reading.tokens[mention.start - 1].folded)
+
+    def _tags(self, word: str) -> frozenset[str]:
+        return self._reading.lexicon.tags(word)
+
+    def _ranked(self, rows: Mention, figure: Figure, high: bool) -> Plan | None:
+        """Rows in an order, the first of them, with what names them and what else is asked for."""
+        column = figure.measure.column
+        ranked = figure.measure.func in (Func.SUM, Func.MAX, Func.MIN) and not figure.measure.other
+        if not ranked or not column or self._groups:
+            return None
+        rows.role = "thing"
+        self._wanted = None
+        asked: list[str] = []
+        for mention in self._content:
+            if mention.columns and mention.role in ("", "thing", "measure", "describes"):
+                fields = [item.field for item in mention.columns.columns]
+                if len(fields) == 1 or self._columns.same_thing(mention.columns.columns):
+                    mention.role = "shown"
+                    asked += fields
+            elif mention.has("ask.named") and not mention.role:
+                mention.role = "shown"
+        self._use("ask.")
+        filters, _ = self._filters(None)
+        named = naming(self._table)
+        shown = tuple(dict.fromkeys((*named, *asked, column))) if named or asked else ()
+        return Plan(
+            task=Task.LIST,
+            filters=filters,
+            measures=(),
+            columns=shown,
+            order=Order(column, high),
+            limit=self._limit or 1,
+        )
 
     def _once_or_in_all(self, measure: Measure) -> bool:
         """Whether “the highest attendance” of a team may be that of one match. Sales and pieces are added up."""
@@ -107,6 +167,8 @@ class Superlatives(Measuring):
             return verb
         for mention in (*self._content[place + 1 :], *reversed(self._content[:place])):
             unused = not mention.role and not mention.has("concept.sold")
+            if mention is following and mention.has("row.") and not word.has("super.amount"):
+                continue
             if unused and (found := self._figure_or_count(mention)):
                 return found
         return self._not_said(word)
@@ -157,6 +219,9 @@ class Superlatives(Measuring):
         """“The best products”: by what was sold."""
         if self._any("concept.sold"):
             return self._figures.of_concept("sold", self._first("concept.sold").text)
+        for tag, concept in (("super.big", "size"), ("super.tall", "height")):
+            if word.has(tag) and self._columns.of_concept(concept):
+                return self._figures.of_concept(concept, word.text)
         said = self._wanted and not word.has("super.quality")
         figure = self._figures.of_concept("revenue", word.text) if said else None
         if figure:

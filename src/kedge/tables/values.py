@@ -28,6 +28,8 @@ MOST_PARTIAL = 500
 _SEPARATORS = re.compile(r"\s*[/,;:|()&]\s*|\s+-\s+")
 
 EXACT, REORDERED, SEGMENT, ABBREVIATED, SOME_WORDS = 1.0, 0.97, 0.92, 0.88, 0.8
+SAME = 0.95
+"""Other words for the same: women, F."""
 _MOST_MENDED = 16
 _SHORT_ALONE = 0.3
 """What it costs when a mended word of five letters or less stands alone: boots are no books."""
@@ -97,6 +99,11 @@ class ValueIndex:
             ValueMatch(start, end, column, values, score, rows)
             for column, values, score, rows in self._find(asked, question[start].quote > 0)
         ]
+
+    def whole(self, asked: tuple[str, ...], start: int, end: int) -> list[ValueMatch]:
+        """Values that are exactly these words, which mean the same as the tokens of a question."""
+        found = self._by_column(self._whole.get(" ".join(sorted(asked)), ()), SAME)
+        return [ValueMatch(start, end, column, values, score, rows) for column, values, score, rows in found]
 
     def mended(self, question: Sequence[Token], start: int, end: int) -> list[ValueMatch]:
         """Like `matches` after each unknown word is replaced by the nearest known ones."""

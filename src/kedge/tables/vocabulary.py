@@ -38,12 +38,22 @@ class Vocabulary:
             column.field == first or column.field in self.labels.get(first, ()) for column in columns
         )
 
+    @property
+    def year(self) -> Column | None:
+        """The one column that holds years as numbers, in a table without dates."""
+        found = [column for column in self.table.columns if column.yearly and column.type.measured]
+        return found[0] if len(found) == 1 and not self.columns.dated() else None
+
     def span(self) -> tuple[date, date] | None:
         """First and last day of the table's main date column."""
         for column in self.columns.dated():
             first, last = _day(column.lowest), _day(column.highest)
             if first and last:
                 return first, last
+        if self.year:
+            return date(int(str(self.year.lowest).partition(".")[0]), 1, 1), date(
+                int(str(self.year.highest).partition(".")[0]), 12, 31
+            )
         return None
 
 

@@ -49,6 +49,29 @@ _SHORT = {
     "mins": "minute",
     "avg": "average",
     "temp": "temperature",
+    "max": "maximum",
+    "min": "minimum",
+    "wt": "weight",
+    "wgt": "weight",
+    "ht": "height",
+    "hgt": "height",
+    "hp": "horsepower",
+    "lat": "latitude",
+    "lon": "longitude",
+    "lng": "longitude",
+    "pop": "population",
+    "precip": "precipitation",
+    "dist": "distance",
+    "edu": "education",
+    "educ": "education",
+    "exp": "experience",
+    "exper": "experience",
+    "cyl": "cylinder",
+    "mph": "speed",
+    "lang": "language",
+    "mgr": "manager",
+    "govt": "government",
+    "univ": "university",
 }
 """Abbreviations that column names commonly carry."""
 
@@ -78,6 +101,11 @@ def tokens(text: str) -> list[Token]:
         quote = next((number for number, (a, b) in enumerate(quotes, 1) if a <= match.start() < b), 0)
         out.append(Token(match.group(), folded, singular(folded), match.start(), match.end(), quote))
     return out
+
+
+def written_out(word: str) -> str:
+    """The word that an abbreviation stands for; the word itself if it is none."""
+    return _SHORT.get(word, word)
 
 
 def words(text: str) -> tuple[str, ...]:

@@ -68,7 +68,7 @@ def test_command_line(kedge: Any, tmp_path: Path) -> None:
     assert [row["line"] for row in bad] == [202, 203]
     exported = tmp_path / "bad.csv"
     assert kedge("session", "export", "s1", "--bad", "-o", str(exported)).code == 0
-    assert ',"\'=HYPERLINK(1),' in exported.read_text()
+    assert ",\"'=HYPERLINK(1)," in exported.read_text()
     changes = tmp_path / "changes.jsonl"
     changes.write_text('{"order_id": 1, "brand": "-2+3"}\n')
     assert kedge("session", "update", "s1", str(changes), "--key", "order_id", "--delete", "2").code == 0

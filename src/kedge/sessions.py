@@ -63,7 +63,7 @@ class TableSessions:
     ) -> Session:
         """A new session, or the one of that name with other options. Without a name it gets an id of its own."""
         scope = Scope(tenant, name or new_id())
-        async with self._locks.writing(scope):
+        async with self._locks.named(f"session/{tenant}/{scope.collection}"):  # not behind a feed of another one
             await self._keeper.ensure(scope, kind_named(NAME))
             state = self._sessions.make(scope, use_rag=use_rag, persist=persist, expires_after=expires_after)
         return Session(state)

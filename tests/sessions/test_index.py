@@ -126,6 +126,13 @@ def test_a_saved_index_is_the_same(tmp_path: Any) -> None:
     assert again.bytes == index.bytes
 
 
+def test_one_column_of_words_has_each_text_once() -> None:
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE rows AS SELECT range + 1 AS row_number, 'item' AS c0 FROM range(1000)")
+    texts = gather(connection, Table("t", "rows", [Column("a", "c0", ColumnType.CATEGORY, 1)], 1000), 100)
+    assert (texts.count, len(texts.row_numbers), texts.combinations.shape) == (1, 1000, (1, 1))
+
+
 def test_each_text_is_embedded_once() -> None:
     seen: list[str] = []
 

@@ -100,6 +100,22 @@ def test_dates_day_first_and_month_first(table: Feed, run: Run) -> None:
     assert set(types(session).values()) == {"date", "time"}
 
 
+def test_moments_that_are_all_midnight_are_dates(table: Feed, run: Run) -> None:
+    session = table("a,b\n2024-01-31 00:00:00.000,2024-01-31 00:00\n2024-02-01 00:00:00.000,2024-02-01 00:01\n")
+    assert types(session) == {"a": "date", "b": "time"}
+    assert cells(run)[0][0] == date(2024, 1, 31)
+
+
+def test_a_first_column_that_numbers_the_rows_is_no_amount(table: Feed) -> None:
+    session = table("Bestellung,Menge\n1001,4\n1002,5\n1004,6\n")
+    assert types(session) == {"Bestellung": "id", "Menge": "integer"}
+
+
+def test_ids_without_digits(table: Feed) -> None:
+    session = table("customerID,name\nALFKI,Alfreds Futterkiste\nANATR,Ana Trujillo\n")
+    assert types(session) == {"customerID": "id", "name": "category"}
+
+
 def test_dates_that_say_nothing_are_noted(table: Feed) -> None:
     session = table("d,n\n01/02/2024,1\n03/04/2024,2\n")
     assert any("month/day/year; no value says" in note for note in session.state.notes)
@@ -238,6 +254,28 @@ def test_files_with_the_same_columns_follow_each_other(run: Run, tmp_path: Path)
     assert added == 5.5
     assert (carl.title, carl.url) == ("feb row 1", two.resolve().as_posix())
     assert again == 12.5
+
+
+def test_a_file_that_cannot_be_read_any_more_keeps_its_old_rows(run: Run, tmp_path: Path) -> None:
+    one, two = tmp_path / "jan.csv", tmp_path / "feb.csv"
+    one.write_text("name,n\nAda,1\n")
+    two.write_text("name,n\nBob,2\nbroken\n")
+
+    async def scenario(desk: Desk) -> tuple[Any, ...]:
+        await desk.feed(one, two)
+        one.write_text("")
+        two.write_text("name,n\nBob,20\nworse,1,2\nbroken\n")
+        job = await desk.feed(one, two)
+        bad = await desk.engine.sessions.bad_rows(SCOPE)
+        return job.errors[0].code, await desk.figure("sum of n"), [row["line"] for row in bad]
+
+    assert run(scenario) == ("empty_source", 21, [3, 4])
+
+
+def test_many_broken_rows(table: Feed) -> None:
+    lines = [f"{number},item,{number}" if number % 20 else f"{number},item" for number in range(1, 40_001)]
+    session = table("id,name,n\n" + "\n".join(lines))
+    assert (session.state.rows, session.state.bad_rows) == (38_000, 2000)
 
 
 def test_a_file_with_a_key_is_joined_and_others_are_refused(run: Run, tmp_path: Path) -> None:

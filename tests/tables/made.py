@@ -89,6 +89,21 @@ STAFF = [
     ("YearsOfExperience", ColumnType.INTEGER),
 ]
 
+TICKETS = [
+    ("Ticket", ColumnType.ID),
+    ("Created At", ColumnType.TIME),
+    ("Closed At", ColumnType.TIME),
+    ("Priority", ColumnType.CATEGORY),
+    ("Status", ColumnType.CATEGORY),
+    ("Agent", ColumnType.CATEGORY),
+    ("Product Line", ColumnType.CATEGORY),
+    ("Channel", ColumnType.CATEGORY),
+    ("Satisfaction", ColumnType.INTEGER),
+    ("Response Hours", ColumnType.REAL),
+    ("Refund Amount", ColumnType.REAL),
+    ("Country", ColumnType.CATEGORY),
+]
+
 
 def _shop() -> list[Row]:
     dice = random.Random(11)
@@ -228,12 +243,38 @@ def _staff() -> list[Row]:
     return rows
 
 
+def _tickets() -> list[Row]:
+    dice = random.Random(16)
+    rows: list[Row] = []
+    for number in range(1000):
+        made = datetime(2024, 1, 1) + timedelta(minutes=dice.randrange(366 * 24 * 60))
+        status = dice.choice(["Open", "Closed", "Closed", "Waiting"])
+        rows.append(
+            (
+                f"T-{number:04d}",
+                made,
+                made + timedelta(hours=dice.randrange(1, 200)) if status == "Closed" else None,
+                dice.choice(["Low", "Medium", "High", "Critical"]),
+                status,
+                dice.choice(["Priya", "Marco", "Yuki", "Sven"]),
+                dice.choice(["Cloud Storage", "Mail", "Video Calls"]),
+                dice.choice(["email", "phone", "chat"]),
+                dice.choice([None, 1, 2, 3, 4, 5]),
+                round(dice.uniform(0.1, 72), 1),
+                dice.choice([0.0, 0.0, 10.0, 25.5]),
+                dice.choice(["Canada", "Mexico", "Peru", "South Korea"]),
+            )
+        )
+    return rows
+
+
 MADE = {
     "shop_sales": (SHOP, _shop),
     "hospital_visits": (HOSPITAL, _hospital),
     "football_matches": (FOOTBALL, _football),
     "flights": (FLIGHTS, _flights),
     "staff": (STAFF, _staff),
+    "support_tickets": (TICKETS, _tickets),
 }
 
 

@@ -35,7 +35,7 @@ from kedge.tables.understand import understand
 from kedge.tables.values import ValueIndex
 from kedge.tables.vocabulary import Vocabulary, read_vocabulary
 from kedge.tables.words import tokens
-from tests.tables.made import made
+from tests.tables.made import made, store
 from tests.tables.test_questions import CASES
 
 REVENUE = Measure(Func.SUM, "c7", Arithmetic.TIMES, "c6")
@@ -231,3 +231,20 @@ def test_typing_errors_are_mended_and_short_words_are_not_guessed() -> None:
         assert index.mended(question, 0, len(question))[0].values == (value,)
     boots = index.mended(tokens("boots"), 0, 1)
     assert all(match.score < 0.6 for match in boots)
+
+
+def test_columns_of_yes_and_no_are_attributes() -> None:
+    connection = duckdb.connect()
+    rows = [(str(n), n % 2, "N" if n % 4 == 0 else "Y", "No" if n % 5 == 0 else "Yes") for n in range(100)]
+    columns = [("item_id", ColumnType.ID), ("discontinued", ColumnType.INTEGER)]
+    columns += [("in_stock", ColumnType.CATEGORY), ("Organic", ColumnType.CATEGORY)]
+    vocabulary = read_vocabulary(connection, store(connection, "items", columns, rows))
+    for question, expected in {
+        "How many items are discontinued?": 50,
+        "How many items are not in stock?": 25,
+        "How many organic items are in stock?": 60,
+    }.items():
+        answer = compute(connection, vocabulary, question)
+        assert answer.result is not None, question
+        assert answer.result.rows[0][0] == expected
+    connection.close()

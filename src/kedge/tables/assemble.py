@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import Stemmer
-
-from kedge.tables.columns import ADDED
-from kedge.tables.conditions import Named, dated, merged
-from kedge.tables.figures import Figure
+from kedge.tables.filters import Named, dated, merged
 from kedge.tables.frame import OTHER_MEASURE, OTHER_THING, Alternative, of_groups
-from kedge.tables.measuring import Measuring
-from kedge.tables.mentions import Mention
 from kedge.tables.nouns import Thing
-from kedge.tables.plan import Filter, Func, Group, Measure, Op, Order, Part, Plan, Side, Task
-from kedge.tables.schema import ColumnType
+from kedge.tables.plan import Filter, Func, Group, Measure, Op, Order, Plan, Side, Task
+from kedge.tables.superlatives import Superlatives
 from kedge.tables.vocabulary import entity
 
-_stem = Stemmer.Stemmer("english").stemWord
 
-
-class Assembly(Measuring):
+class Assembly(Superlatives):
     """One attempt at a plan."""
 
     def plan(self) -> Plan | None:
@@ -79,149 +71,6 @@ class Assembly(Measuring):
         if self._any("ask.count", "ask.much", "func.") or self._measures_named() or self._limits_sum() or self._groups:
             return self._aggregate()
         return self._list()
-
-    def _superlative(self) -> Plan | None:
-        word = next(mention for mention in self._content if mention.has("super."))
-        tag = self._super_tag(word)
-        high = tag.startswith("super.high")
-        concept = tag.partition("_")[2]
-        word.role = "cue"
-        if concept == "date" and self._wanted and self._wanted.part:
-            # "The date of the first order" is a date, not the first of all dates.
-            self._wanted = None
-            self._use("time.")
-        figure = self._super_figure(word, concept, high)
-        if figure is None:
-            self.refusal = f"it is not clear by what figure “{word.text}” is meant"
-            return None
-        self._take(figure)
-        func = self._func()
-        measure = figure.measure
-        if measure.func is Func.SUM:
-            single = self._wanted and self._wanted.column and self._wanted.column.distinct == self._table.rows
-            added = figure.added and self._wanted and not concept and not single
-            plain = Func.SUM if added else Func.MAX if high else Func.MIN
-            if concept == "sold":
-                plain = Func.SUM
-            measure = replace(measure, func=func or plain)
-        group = self._wanted.group(self._dates) if self._wanted else None
-        if group is None and self._any("ask.when") and self._dates and concept != "date":
-            group = Group(self._dates.field, Part.DAY)
-        self._use("ask.when", "ask.which", "ask.list", "ask.much")
-        filters, having = self._filters(measure if group else None)
-        if group is None:
-            if self._wanted or measure.func not in (Func.MAX, Func.MIN):
-                self.refusal = f"it is not clear of what the “{word.text}” is asked for"
-                return None
-            return Plan(filters=filters, measures=(measure,), groups=self._by())
-        if self._groups:
-            self.refusal = "the first of every group is more than one plan can say"
-            return None
-        plan = Plan(
-            filters=filters,
-            measures=(measure,),
-            groups=self._labelled(group),
-            having=having,
-            order=Order(None, high),
-            limit=self._limit or 1,
-        )
-        self._rivals(plan, figure)
-        if measure.func is Func.DISTINCT and self._table.column(measure.column or "").type is not ColumnType.ID:
-            # "Returned the most articles": different ones, or how many times?
-            times = replace(plan, measures=(Measure(Func.COUNT),))
-            self.alternatives.append(Alternative(times, OTHER_MEASURE))
-        if measure.func is Func.SUM and not func and word.has("super.size") and self._once_or_in_all(measure):
-            once = replace(measure, func=Func.MAX if high else Func.MIN)
-            self.alternatives.append(Alternative(replace(plan, measures=(once,)), OTHER_MEASURE))
-        return plan
-
-    def _once_or_in_all(self, measure: Measure) -> bool:
-        """Whether “the highest attendance” of a team may be that of one match. Sales and pieces are added up."""
-        added = measure.column and any(self._columns.has_concept(measure.column, concept) for concept in ADDED)
-        return bool(measure.column) and not added and not measure.other
-
-    def _super_tag(self, word: Mention) -> str:
-        """The oldest is by age where the table has ages, else by date."""
-        tags = sorted(tag for tag in word.tags if tag.startswith(("super.high", "super.low")))
-        aged = [tag for tag in tags if tag.endswith("_age")]
-        if len(tags) > 1 and aged and not self._columns.of_concept("age"):
-            tags = [tag for tag in tags if tag not in aged]
-        return tags[0]
-
-    def _super_figure(self, word: Mention, concept: str, high: bool) -> Figure | None:
-        """By what the most or least is told."""
-        place = self._content.index(word)
-        following = self._content[place + 1] if place + 1 < len(self._content) else None
-        if concept in ("date", "count"):
-            return self._by_date(high) if concept == "date" else Figure(Measure(Func.COUNT), True)
-        named_beside = following and following.columns and concept not in ("", "sold")
-        beside = self._figures.of(following) if following and named_beside else None
-        if following and beside:
-            following.role = "measure"
-            return beside
-        if concept:
-            named = self._measures_named() if concept == "sold" else []
-            return named[0] if named else self._figures.of_concept(concept, word.text)
-        pieces = following and following.values and word.has("super.amount") and self._any("concept.sold")
-        if following and (verb := self._pieces(following) if pieces else self._participle(following)):
-            return verb
-        for mention in (*self._content[place + 1 :], *reversed(self._content[:place])):
-            unused = not mention.role and not mention.has("concept.sold")
-            if unused and (found := self._figure_or_count(mention)):
-                return found
-        return self._not_said(word)
-
-    def _participle(self, mention: Mention) -> Figure | None:
-        """“Best rated” is by the average rating."""
-        stems = {_stem(token.folded) for token in self._reading.tokens[mention.start : mention.end]}
-        fitting = [
-            column
-            for column in self._table.columns
-            if column.type.measured
-            and mention.unknown
-            and not mention.role
-            and self._columns.named_like(stems, column.field)
-        ]
-        if len(fitting) != 1:
-            return None
-        mention.role = "measure"
-        return Figure(Measure(Func.AVERAGE, fitting[0].field), False, 0.9)
-
-    def _pieces(self, mention: Mention) -> Figure | None:
-        """“Bought the most bananas”: in pieces, in money as the other reading."""
-        pieces = self._figures.of_concept("quantity", mention.text)
-        money = self._figures.of_concept("revenue", mention.text)
-        if pieces and money:
-            pieces.rivals.append(money.measure)
-        return pieces or money
-
-    def _by_date(self, high: bool) -> Figure | None:
-        """The last order is one order, the last 5 orders are five: by their dates."""
-        if self._dates is None:
-            return None
-        self.score *= 1.0 if self._any("ask.when") else 0.9
-        return Figure(Measure(Func.MAX if high else Func.MIN, self._dates.field), False)
-
-    def _not_said(self, word: Mention) -> Figure | None:
-        """“The best products”: by what was sold."""
-        if self._any("concept.sold"):
-            return self._figures.of_concept("sold", self._first("concept.sold").text)
-        said = self._wanted and not word.has("super.quality")
-        figure = self._figures.of_concept("revenue", word.text) if said else None
-        if figure:
-            figure.score *= 0.75
-        return figure
-
-    def _figure_or_count(self, mention: Mention) -> Figure | None:
-        figure = self._figures.of(mention)
-        if figure:
-            mention.role = "measure"
-            return figure
-        counted = self._counted(mention)
-        if counted:
-            mention.role = "measure"
-            return Figure(counted, True, mention.columns.score if mention.columns else 1.0)
-        return None
 
     def _aggregate(self) -> Plan | None:
         if self._limits_sum() and not self._any("ask.count", "ask.much", "func."):
@@ -420,4 +269,5 @@ class Assembly(Measuring):
             if period.note:
                 self.notes.append(period.note)
         self._periods = []
-        return tuple(Side(period.label, (dated(period, self._dates),)) for period in parts)
+        kept = [(period.label, dated(period, self._dates)) for period in parts]
+        return tuple(Side(label, (item,)) for label, item in kept if item) if all(item for _, item in kept) else ()

@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import duckdb
+import numpy as np
 
 from kedge.errors import SourceFault, UnfittingError
-from kedge.tables.clean import KEPT_CHARS, OnBytes
+from kedge.tables.clean import KEPT_CHARS, BadRow, OnBytes
 from kedge.tables.files import TableFile, stage
 from kedge.tables.schema import ROW, ColumnType, Table
 from kedge.tables.telling import Staged, described, one, tell
@@ -69,9 +70,7 @@ def take_in(
     staging = stage(connection, file, options, on_bytes)
     columns = tell(connection, staging.names)
     _make_bad_rows(connection)
-    bad = [(place, bad.line, bad.reason, bad.text) for bad in staging.bad]
-    if bad:
-        connection.executemany("INSERT INTO bad_rows VALUES (?, ?, ?, ?)", bad)
+    _keep_bad(connection, place, staging.bad)
     misfits = _set_aside(connection, place, columns)
     cells = ", ".join(f"{column.expression} AS {column.field}" for column in columns)
     relation = f"part_{place}"
@@ -91,7 +90,7 @@ def take_in(
         relation=relation,
         columns=tuple((column.name, column.type.value) for column in columns),
         rows=rows,
-        bad=len(bad) + misfits,
+        bad=len(staging.bad) + misfits,
         notes=tuple(notes),
         place=place,
     )
@@ -156,6 +155,19 @@ def _make_bad_rows(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(
         "CREATE TABLE IF NOT EXISTS bad_rows (source INTEGER, line BIGINT, reason VARCHAR, text VARCHAR)"
     )
+
+
+def _keep_bad(connection: duckdb.DuckDBPyConnection, place: int, bad: Sequence[BadRow]) -> None:
+    if not bad:
+        return
+    columns = {
+        "line": np.array([row.line for row in bad], dtype=np.int64),
+        "reason": np.array([row.reason for row in bad], dtype=object),
+        "text": np.array([row.text for row in bad], dtype=object),
+    }
+    connection.register("set_aside", columns)  # row by row, tens of thousands would take a minute
+    connection.execute(f"INSERT INTO bad_rows SELECT {place}, line, reason, text FROM set_aside")  # noqa: S608
+    connection.unregister("set_aside")
 
 
 def _set_aside(connection: duckdb.DuckDBPyConnection, place: int, columns: Sequence[Staged]) -> int:

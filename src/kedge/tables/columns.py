@@ -10,25 +10,28 @@ from rapidfuzz.distance import OSA
 
 from kedge.tables.lexicon import Lexicon, load
 from kedge.tables.schema import Column, ColumnType, Table
-from kedge.tables.words import Token, name_words, singular
+from kedge.tables.words import Token, name_words, singular, written_out
 
 _KEYS = frozenset("id key code no nr number name title label identifier uuid ref".split())
 """Words by which a column says that it names a thing: `customer_id` is the customer."""
 _PLAIN = frozenset(
     "value amount total usd eur gbp in the of per net gross minute min hour second sec day km kg cm mm mile meter "
-    "metre lb celsius percent".split()
+    "metre lb celsius percent maximum minimum".split()
 )
 """Words that a measure's name may have beside the one people say: `sales_value` is the sales."""
 _TIMES = frozenset("date time timestamp datetime day at on when".split())
 _NOT_ADDED = frozenset(
     "price rate rating score age salary wage temperature percent percentage ratio average avg mean median grade level "
     "index rank height weight width length latitude longitude lat lon year month day week hour "
-    "share unit bmi pressure speed fare".split()
+    "share unit bmi pressure speed fare satisfaction stars star nps quality mark marks maximum minimum gdp density speed depth elevation "
+    "altitude acceleration horsepower displacement mpg iq".split()
 )
 """Words of measures that one does not add up over rows."""
+_RATED = frozenset("rating score satisfaction grade star mark nps quality rate".split())
+"""Words of measures that are given anew each time, so that many become one by averaging."""
 ADDED = ("revenue", "quantity")
-CONCEPTS = ("revenue", "price", "quantity", "discount", "duration", "age", "weight", "height")
 _FITS = 0.6
+_PURCHASES = frozenset("order invoice basket transaction purchase sale receipt cart bill".split())
 _PERSONS = frozenset(
     "name fullname person employee customer client player patient student author doctor user member".split()
 )
@@ -85,17 +88,29 @@ class Columns:
         """Whether one adds this measure up over rows, by its name."""
         return self._by_field[field].added
 
+    def rated(self, field: str) -> bool:
+        """Whether it is a rating, by its name."""
+        return bool(_RATED & set(self._by_field[field].words))
+
+    def transacted(self, field: str) -> bool:
+        """Whether the column names purchases, whose price is what all their rows come to."""
+        return bool(_PURCHASES & set(self._by_field[field].words))
+
     def words(self, field: str) -> frozenset[str]:
         """Stems of the words in the column's name."""
         return frozenset(_stem(word) for word in self._by_field[field].words)
+
+    def said_in(self, word: str, field: str) -> bool:
+        """Whether the column's name has this word."""
+        return word in self._by_field[field].words
 
     def same_thing(self, columns: Sequence[Column]) -> bool:
         """Whether columns name one kind of thing, as product_id and product_name do."""
         return len({self._by_field[column.field].core for column in columns}) == 1
 
     def names(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Every column's field with the words of its name."""
-        return ((known.column.field, known.words) for known in self._known)
+        """The field of every column without dates, with the words of its name."""
+        return ((known.column.field, known.words) for known in self._known if not known.column.type.dated)
 
     def named_like(self, stems: frozenset[str] | set[str], field: str) -> bool:
         """Whether the column's name has a word with one of these stems: hired and HireDate."""
@@ -114,12 +129,26 @@ class Columns:
         folded = tuple(token.folded for token in question[start:end])
         translated = [tag.partition(".")[2] for tag in lexicon.tags(*folded) if tag.startswith("nouns.")]
         forms += [tuple(singular(word) for word in noun.split("_")) for noun in translated]
-        best = self._scores(forms)
+        forms += [tuple(singular(written_out(word)) for word in folded)]
+        best = self._scores(forms) or self._shortened(forms[0])
         measures = [tag.partition(".")[2] for tag in lexicon.tags(*folded) if tag.startswith("concept.")]
         if not best and end - start == 1 and not any(map(self.of_concept, measures)):
             other = [(word,) for form in forms for word in sorted(self._synonyms.get(form[0], ()))]
             best = [(known, 0.95 * score) for known, score in self._scores(other)]
         return _chosen(start, end, best)
+
+    def _shortened(self, asked: tuple[str, ...]) -> list[tuple[_Known, float]]:
+        """Columns named by initials (mpg, miles per gallon; either way round) or by the beginning of the word (displ)."""
+        out = []
+        first = "".join(word[:1] for word in asked)
+        for known in self._known:
+            whole = len(known.words) == 1 and len(asked) > 2 and known.words[0] == first
+            initials = "".join(word[:1] for word in known.words)
+            spelt = len(asked) == 1 and len(known.words) > 2 and asked[0] == initials
+            begins = len(asked) == 1 and any(_begins(word, asked[0]) for word in known.core)
+            if whole or spelt or (begins and not known.column.type.dated):
+                out.append((known, 0.95 if whole or spelt else 0.85 if len(known.core) == 1 else 0.75))
+        return out
 
     def spread(self, question: Sequence[Token], place: int) -> ColumnMatch | None:
         """The one column whose words all stand somewhere in the question, this one among them: goals were scored."""
@@ -160,6 +189,11 @@ class Columns:
         return list(out.values())
 
 
+def _begins(short: str, word: str) -> bool:
+    """Whether a column's word is cut off from a longer one: displ of displacement. Short words are too common."""
+    return len(short) > 3 and len(word) > len(short) + 2 and word.startswith(short) and short.isalpha()
+
+
 def _chosen(start: int, end: int, scores: Sequence[tuple[_Known, float]]) -> ColumnMatch | None:
     top = max((score for _, score in scores), default=0.0)
     if top < _FITS:
@@ -174,7 +208,8 @@ def _know(column: Column, english: Lexicon) -> _Known:
     if column.type.measured:
         core = tuple(word for word in core if word not in _PLAIN) or core
     tags = {tag for word in plain for tag in english.tags(word)}
-    concepts = frozenset(name for name in CONCEPTS if f"concept.{name}" in tags)
+    concepts = frozenset(tag.partition(".")[2] for tag in tags if tag.startswith(("concept.", "measure.")))
+    concepts -= {"sold"}
     if "unit" in found and "price" in found:
         concepts -= {"quantity"}
     if len(concepts) > 1 and "discount" in concepts:
@@ -195,6 +230,8 @@ def _score(known: _Known, asked: tuple[str, ...]) -> float:  # noqa: PLR0911 (a 
         return 0.95
     if tuple(map(_stem, asked)) == tuple(map(_stem, known.words)) and not asked[-1].endswith(("ed", "ing")):
         return 0.93
+    if sorted(asked) == sorted(known.words):
+        return 0.95
     if sorted(asked) == sorted(known.core):
         return 0.9
     if known.column.type.dated:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from dataclasses import dataclass, field
 
 import Stemmer
 
-from kedge.tables.columns import is_entity
+from kedge.tables.filters import Named, scaled
 from kedge.tables.lexicon import load
 from kedge.tables.mentions import Mention, Reading
 from kedge.tables.periods import Period
-from kedge.tables.plan import Filter, Op, Part, Scalar
+from kedge.tables.plan import Filter, Op, Scalar
 from kedge.tables.schema import Column, ColumnType
 from kedge.tables.values import ValueMatch
 from kedge.tables.words import name_words
@@ -24,18 +23,10 @@ _OPS = {
     "compared.at_most": Op.AT_MOST,
 }
 _NEAR = 3
+_JOINS = ("and", "und", "y", "et")
 _MANY_MORE = 5
 _COLUMN_WORD = 0.45
 _stem = Stemmer.Stemmer("english").stemWord
-
-
-@dataclass(slots=True)
-class Named:
-    """Rows that one mention asks for."""
-
-    mention: Mention
-    filter: Filter
-    negated: bool = False
 
 
 @dataclass(slots=True)
@@ -91,6 +82,7 @@ class Finder:
                 self._empty(place, mention)
             elif mention.columns and len(mention.columns.columns) == 1:
                 self._boolean(place, mention)
+        self._join_equals()
         return self.found
 
     def _value(self, place: int, mention: Mention) -> None:
@@ -170,7 +162,7 @@ class Finder:
             if other.has("logic.not"):
                 other.role = "negation"
                 return True
-            if not (other.values or other.columns or other.has("logic.or", "logic.and")):
+            if not (other.values or other.columns or other.has("logic.or", "logic.and", "verb.") or other.text == "by"):
                 return False
         return False
 
@@ -196,8 +188,18 @@ class Finder:
             after.role = "number"
             op = Op.AT_LEAST if after.has("compared.or_more") else Op.AT_MOST
             self._limit(mention, op, ((amount.value,), amount.unit), place, place + 1)
+        elif after and self._counts(mention, before, after):
+            self._equal(mention, after, amount.value, amount.unit)
         elif before and before.columns and not amount.worded:
             self._equal(mention, before, amount.value, amount.unit)
+
+    def _counts(self, mention: Mention, before: Mention | None, after: Mention) -> bool:
+        """`4 cylinder cars`: the number belongs to the column that follows at once."""
+        column = after.column()
+        if after.columns is None or len(after.columns.columns) != 1 or column is None or not column.type.measured:
+            return False
+        beside = before is not None and before.columns is not None and before.end == mention.start
+        return after.start == mention.end and not after.role and not beside
 
     def _turned(self, place: int, op: Op) -> Op:
         """`not more than 5` is at most 5."""
@@ -245,7 +247,7 @@ class Finder:
         columns = [column for column in before.columns.columns if column.type is ColumnType.ID] or [
             column for column in before.columns.columns if column.type.measured
         ]
-        between = self._reading.tokens[before.end : mention.start]
+        between = self._reading.tokens[before.end : mention.start] if before.start < mention.start else ()
         if len(columns) != 1 or any(
             token.folded not in ("of", "is", "no", "number", "nr", "#", "=") for token in between
         ):
@@ -256,6 +258,22 @@ class Finder:
             given = self._reading.tokens[mention.start].text
         mention.role = before.role = "filter"
         self.found.others.append((mention, Filter(column.field, Op.IS, (given,))))
+
+    def _join_equals(self) -> None:
+        """`week 10 to week 20` is a range, `store 3 or store 5` either."""
+        out: list[tuple[Mention, Filter]] = []
+        for mention, item in self.found.others:
+            same = next((place for place, (_, other) in enumerate(out) if _both_equal(other, item)), None)
+            if same is None:
+                out.append((mention, item))
+                continue
+            first, other = out[same]
+            between = [token.folded for token in self._reading.tokens[first.end : mention.start]]
+            to = any("compared.to" in self._reading.lexicon.tags(word) and word not in _JOINS for word in between)
+            ranged = to and self._reading.vocabulary.table.column(item.column).type.measured and other.op is Op.IS
+            op = Op.BETWEEN if ranged else Op.IN
+            out[same] = (first, Filter(item.column, op, (*other.values, *item.values)))
+        self.found.others = out
 
     def _empty(self, place: int, mention: Mention) -> None:
         """`no discount`, `without category`, `not been shipped yet`."""
@@ -271,8 +289,8 @@ class Finder:
         if target.columns and len(target.columns.columns) > 1:
             return
         mention.role = target.role = "filter"
-        if column.type is ColumnType.BOOLEAN:
-            kept = Filter(column.field, Op.IS, (mention.has("logic.filled"),))
+        if flag := self._reading.vocabulary.flags.get(column.field):
+            kept = Filter(column.field, Op.IS, (flag[not mention.has("logic.filled")],))
         elif mention.has("logic.filled"):
             kept = Filter(column.field, Op.FILLED)
         elif column.type.measured and column.empty == 0:
@@ -294,66 +312,18 @@ class Finder:
     def _boolean(self, place: int, mention: Mention) -> None:
         """A yes/no column named as an attribute: `discontinued products`."""
         column = mention.column()
-        if column is None or column.type is not ColumnType.BOOLEAN or mention.role:
+        flag = self._reading.vocabulary.flags.get(column.field) if column else None
+        if column is None or flag is None or mention.role:
             return
         before = self._content[place - 1] if place else None
-        if before and before.has("logic.group", "logic.empty"):
+        after = self._content[place + 1] if place + 1 < len(self._content) else None
+        if before and before.has("logic.group", "logic.empty", "func.", "super."):
+            return
+        if after and (after.amount or after.values) and after.start == mention.end:
             return
         mention.role = "filter"
-        self.found.others.append((mention, Filter(column.field, Op.IS, (not self._negated(place),))))
+        self.found.others.append((mention, Filter(column.field, Op.IS, (flag[self._negated(place)],))))
 
 
-def scaled(value: float, unit: str, column: Column) -> float:
-    """20 % in a column of fractions is 0.2."""
-    fractions = isinstance(column.highest, int | float) and column.highest <= 1 and not isinstance(column.highest, bool)
-    return value / 100 if unit == "percent" and fractions else value
-
-
-def merged(named: Sequence[Named]) -> list[Filter]:
-    """Values of one column are joined by or, those to leave out by and."""
-    kept: dict[tuple[str, bool], list[Scalar]] = {}
-    for item in named:
-        kept.setdefault((item.filter.column, item.negated), []).extend(item.filter.values)
-    out = []
-    for (column, negated), values in kept.items():
-        each = tuple(dict.fromkeys(values))
-        single, several = (Op.NOT, Op.NOT_IN) if negated else (Op.IS, Op.IN)
-        out.append(Filter(column, single if len(each) == 1 else several, each))
-    return out
-
-
-def dated(period: Period, column: Column) -> Filter:
-    """A period as a filter on a date column."""
-    if period.part:
-        op = Op.IS if len(period.values) == 1 else Op.IN
-        return Filter(column.field, op, period.values, period.part)
-    op, values = period.op()
-    return Filter(column.field, op, values)
-
-
-def months_together(periods: Sequence[Period]) -> Period | None:
-    """Several periods as one: months in a row, or parts that recur."""
-    if len({period.part for period in periods}) == 1 and periods[0].part:
-        values = tuple(sorted({value for period in periods for value in period.values}))
-        return replace(periods[0], values=values)
-    ordered = sorted((p for p in periods if p.first and p.last), key=lambda p: str(p.first))
-    if len(ordered) != len(periods):
-        return None
-    for one, two in pairwise(ordered):
-        if one.last is None or two.first is None or (two.first - one.last).days != 1:
-            return None
-    return replace(ordered[0], last=ordered[-1].last)
-
-
-__all__ = [
-    "Conditions",
-    "Finder",
-    "Limit",
-    "Named",
-    "Part",
-    "dated",
-    "is_entity",
-    "merged",
-    "months_together",
-    "scaled",
-]
+def _both_equal(one: Filter, two: Filter) -> bool:
+    return one.column == two.column and one.op in (Op.IS, Op.IN) and two.op is Op.IS and one.values != two.values

@@ -9,15 +9,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import shutil
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import duckdb
-import numpy as np
 
 from kedge.config import Settings
 from kedge.errors import DiskFullError, ExpiredError, KedgeError, SourceFault, StoreError
@@ -28,8 +26,7 @@ from kedge.ingest.source import Source
 from kedge.models.base import Embedder
 from kedge.tables.build import RELATION, Part, compose, take_in
 from kedge.tables.files import TableFile, find, refused
-from kedge.tables.index import Floats, TableIndex
-from kedge.tables.indexing import embedded, gather, readable
+from kedge.tables.indexer import build_index, known_vectors
 from kedge.tables.schema import Table
 from kedge.tables.sessions import Sessions
 from kedge.tables.state import DATABASE, INDEX, IndexState, SessionState
@@ -115,12 +112,10 @@ class Feed:
             if not state.generation and not self._tracker.job.files_skipped:
                 await self._sessions.publish(replace(state, status="failed", error=self._first_error()))
             return
-        fed = {file.url for file in files}
-        kept = tuple(part for part in kept if part.url not in fed)
         number = state.next_generation
         folder = self._sessions.folders.generation(state.scope, number)
         async with self._building(state, folder) as connection:
-            table, parts = await self._read(connection, files, kept, hashes)
+            table, parts, fed = await self._read(connection, files, kept, hashes)
             if table is None:
                 if not state.generation:
                     await self._sessions.publish(replace(state, status="failed", error=self._first_error()))
@@ -218,7 +213,9 @@ class Feed:
         files: list[TableFile],
         kept: tuple[Part, ...],
         hashes: dict[str, str],
-    ) -> tuple[Table | None, list[Part]]:
+    ) -> tuple[Table | None, list[Part], set[str]]:
+        """The table of all parts, the parts, and which files are new. An old part stays where its new file fails."""
+        fed: set[str] = set()
         progress = _Progress(sum(file.size for file in files) or 1)
         async with self._shown(progress, READING):
             parts = await asyncio.to_thread(_own_relations, connection, kept)
@@ -237,15 +234,16 @@ class Feed:
                 except SourceFault as fault:
                     await self._tracker.report(refused(file, fault))
                     continue
-                parts.append(part)
+                parts = await asyncio.to_thread(_replaced, connection, parts, part)
+                fed.add(file.url)
                 await self._tracker.add(processed_passages=part.rows)
                 await self._tell(connection, part, place)
-        if not any(part.url in hashes for part in parts):
-            return None, []
+        if not fed:
+            return None, [], fed
         table, placed = await asyncio.to_thread(compose, connection, parts, _title(parts[0]), self._not_fitting)
         for part, error in self._refused:
             await self._tracker.report(SourceError(part.url, error.code, error.message, error.hint))
-        return table, placed
+        return table, placed, fed
 
     def _not_fitting(self, part: Part, fault: SourceFault) -> None:
         self._refused.append((part, fault))
@@ -334,70 +332,6 @@ class Feed:
             self._units = wanted
 
 
-async def build_index(
-    connection: duckdb.DuckDBPyConnection,
-    table: Table,
-    folder: Path,
-    embedder: Embedder | None,
-    *,
-    most_whole: int,
-    known: Callable[[], dict[str, Floats]],
-    on_done: Callable[[float], Any],
-) -> IndexState:
-    """Gather the texts, embed those that are new, write the arrays. Without an embedder it knows words only."""
-    texts = await asyncio.to_thread(gather, connection, table, most_whole if embedder else 0)
-    if embedder is None:
-        texts = replace(texts, whole=[], vocabulary=[], sample=[])
-        vectors: dict[str, Floats] = {}
-    else:
-        vectors = await asyncio.to_thread(known)
-    index = await embedded(texts, embedder or _NoModel(), vectors, on_done)
-    await asyncio.to_thread(index.save, folder)
-    name = embedder.name if embedder else ""
-    return IndexState(name, texts.count, len(texts.whole), len(texts.vocabulary), index.bytes)
-
-
-class _NoModel:
-    """Stands where the model would; it is never asked."""
-
-    name = ""
-    dimension = 1
-    window = 1
-
-    async def embed(self, texts: Any) -> Floats:
-        return np.zeros((len(texts), 1), dtype=np.float32)
-
-    async def embed_query(self, _text: str) -> Floats:
-        return np.zeros(1, dtype=np.float32)
-
-    def count_tokens(self, texts: Any) -> list[int]:
-        return [0 for _ in texts]
-
-    async def close(self) -> None:
-        """Nothing to release."""
-
-
-def known_vectors(sessions: Sessions, state: SessionState, embedder: str) -> dict[str, Floats]:
-    """Vectors of the last generation by text, where the same model made them."""
-    if not state.generation or state.index is None or state.index.embedder != embedder:
-        return {}
-    folder = sessions.folders.generation(state.scope, state.generation)
-    try:
-        index = TableIndex.load(folder / INDEX)
-        with duckdb.connect(str(folder / DATABASE), read_only=True) as connection:
-            texts = dict(connection.execute("SELECT id, value FROM texts WHERE whole").fetchall())
-            words = dict(connection.execute("SELECT id, word FROM words").fetchall())
-    except (OSError, ValueError, duckdb.Error) as error:  # then all are embedded anew
-        log.warning("the former index cannot be used: %s", error)
-        return {}
-    rows = zip(index.word_ids.tolist(), index.word_vectors, strict=True)
-    known = {words[word]: row + index.word_mean for word, row in rows}
-    known.update(
-        (readable(texts[text]), row) for text, row in zip(index.whole_ids.tolist(), index.whole_vectors, strict=True)
-    )
-    return known
-
-
 def _own_relations(connection: duckdb.DuckDBPyConnection, kept: tuple[Part, ...]) -> list[Part]:
     """Parts that stay, each under a relation of its own; the rest of the copied database goes."""
     parts = [replace(part, role="rows", offset=0, relation=f"part_{part.place}") for part in kept]
@@ -413,6 +347,16 @@ def _own_relations(connection: duckdb.DuckDBPyConnection, kept: tuple[Part, ...]
         places = ", ".join(str(part.place) for part in parts) or "-1"
         connection.execute(f"DELETE FROM bad_rows WHERE source NOT IN ({places})")  # noqa: S608
     return parts
+
+
+def _replaced(connection: duckdb.DuckDBPyConnection, parts: list[Part], fresh: Part) -> list[Part]:
+    """The parts with a new one in the place of the old one of the same file, or at the end."""
+    for place, part in enumerate(parts):
+        if part.url == fresh.url:
+            connection.execute(f"DROP TABLE {part.relation}")
+            connection.execute("DELETE FROM bad_rows WHERE source = ?", [part.place])
+            return [*parts[:place], fresh, *parts[place + 1 :]]
+    return [*parts, fresh]
 
 
 def _title(part: Part) -> str:

@@ -32,6 +32,8 @@ class Figures:
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
         self.ambiguous: list[str] = []
+        self.prefer = ""
+        """Of several columns, the one with this word in its name: the highest temperature is of temp_max."""
 
     def of(self, mention: Mention) -> Figure | None:
         """The figure that a mention names, if it names one."""
@@ -56,6 +58,9 @@ class Figures:
         return self._computed(said) if concept == "revenue" else None
 
     def _one(self, said: str, columns: Sequence[Column], score: float) -> Figure | None:
+        if len(columns) > 1 and self.prefer:
+            preferred = [column for column in columns if self._columns.said_in(self.prefer, column.field)]
+            columns = preferred if len(preferred) == 1 else columns
         if len(columns) > 1:
             names = ", ".join(column_name(self._columns.table, column.field) for column in columns)
             self.ambiguous.append(f"“{said}” fits several columns: {names}")

@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 
 import Stemmer
 
-from kedge.tables.conditions import Finder, Limit, dated, merged, months_together, scaled
+from kedge.tables.conditions import Finder, Limit
 from kedge.tables.figures import Figure, Figures
+from kedge.tables.filters import dated, merged, months_together, scaled
 from kedge.tables.mentions import Mention, Reading
 from kedge.tables.nouns import Nouns
 from kedge.tables.periods import Period
-from kedge.tables.plan import Filter, Func, Group, Having, Measure, Part, Plan
+from kedge.tables.plan import Filter, Func, Group, Having, Measure, Op, Part, Plan
 from kedge.tables.plan_text import column_name
-from kedge.tables.schema import Column
+from kedge.tables.schema import Column, ColumnType
 from kedge.tables.words import name_words, words
 
 OTHER_THING = 0.5
@@ -111,11 +112,20 @@ class Frame:
         if mention.has("row."):
             return Measure(Func.COUNT)
         thing = self._nouns.thing(mention, counted=True)
+        if thing and thing.part and self._dates:
+            return self._counted_time(thing.part, self._dates)
         if thing is None or thing.column is None:
             return None
         if self._is_row(thing.column, mention):
             return Measure(Func.COUNT)
         return Measure(Func.DISTINCT, thing.column.field)
+
+    def _counted_time(self, part: Part, column: Column) -> Measure | None:
+        """How many days, or how many years: those of a column that has nothing smaller."""
+        smallest = Part.YEAR if column.yearly else Part.DAY if column.type is ColumnType.DATE else None
+        if part is not smallest:
+            return None
+        return Measure(Func.COUNT) if column.distinct == self._table.rows else Measure(Func.DISTINCT, column.field)
 
     def _is_row(self, column: Column, mention: Mention) -> bool:
         """A table named after the thing has one row for each, unless its id says otherwise: flights, flight_number."""
@@ -129,6 +139,7 @@ class Frame:
         return True
 
     def _limit_figure(self, limit: Limit) -> Figure | None:
+        self._figures.prefer = "minimum" if limit.op in (Op.LESS, Op.AT_MOST) else "maximum"
         if limit.concept:
             return self._figures.of_concept(limit.concept, limit.concept)
         if limit.target is None:
@@ -159,7 +170,10 @@ class Frame:
             together = parts[0] if len(parts) == 1 else months_together(parts)
             if together is None:
                 return []
-            out.append(dated(together, self._dates))
+            kept = dated(together, self._dates)
+            if kept is None:
+                return []
+            out.append(kept)
         for mention, period in periods:
             mention.role = "filter"
             if period.note:
@@ -169,7 +183,7 @@ class Frame:
     def _date_column(self) -> Column | None:
         columns = self._columns.dated()
         if len(columns) < 2:
-            return columns[0] if columns else None
+            return columns[0] if columns else self._reading.vocabulary.year
         stems = {_stem(token.folded) for token in self._reading.tokens}
         named = [column for column in columns if (self._columns.words(column.field) - {"date", "time"}) & stems]
         chosen = named[0] if len(named) == 1 else next((c for c in columns if c in named), columns[0])
@@ -182,7 +196,10 @@ class Frame:
         out: list[Group] = []
         for _, thing in self._groups:
             group = thing.group(self._dates)
-            if group and group not in out:
+            if group is None:
+                # By month, in a table without dates: nothing that could be answered in part.
+                self.score *= OTHER_THING
+            elif group not in out:
                 out.append(group)
             if thing.mention.columns:
                 self.score *= min(1.0, thing.mention.columns.score + 0.03)

@@ -64,7 +64,7 @@ class Found:
     """Rows, best first."""
 
     row_numbers: NDArray[np.int64]
-    scores: Floats
+    scores: NDArray[np.float64]
     semantic: Floats
     """Nearness by meaning alone."""
     keyword: Floats
@@ -134,7 +134,7 @@ class TableIndex:
         permitted = None if allowed is None else self._permitted(allowed)
         chosen = None if permitted is None else self._combinations_of(permitted)
         places, nearness, shares = self._candidates(asked, chosen, threshold)
-        scores = 1 - (1 - nearness) * (1 - KEYWORD * shares)
+        scores = 1 - (1 - nearness.astype(np.float64)) * (1 - KEYWORD * shares.astype(np.float64))
         best = _best(scores, k, threshold)
         rows: list[NDArray[np.int32]] = []
         ranks: list[NDArray[np.int64]] = []
@@ -223,7 +223,7 @@ def _weights(terms: Sequence[tuple[Ints, float]]) -> Floats:
     return (held @ weights / total).astype(np.float32)
 
 
-def _best(scores: Floats, k: int, threshold: float) -> NDArray[np.int64]:
+def _best(scores: NDArray[np.float64], k: int, threshold: float) -> NDArray[np.int64]:
     """Places of the best scores that reach the threshold, best first, ties in order."""
     passing = np.flatnonzero(scores >= threshold)
     if len(passing) > 4 * k:

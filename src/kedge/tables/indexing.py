@@ -25,6 +25,8 @@ CALIBRATED = 200
 """Composed texts that the model embeds too, so that both kinds of similarity can be brought to one scale."""
 NEAREST = 10
 CHUNK = 20_000
+NO_DIRECTION = 1e-3
+"""A composed vector that is shorter means nothing: its words cancel each other out."""
 DEFAULT_SCALE = (0.15, 0.85)
 _SAMPLE = f"SELECT id, value FROM texts WHERE NOT whole ORDER BY hash(value) LIMIT {CALIBRATED}"  # noqa: S608
 _SPLIT = re.compile(r"[_/:|\\]+")
@@ -170,6 +172,7 @@ def _norms(texts: Texts, centred: Floats) -> Floats:
         sums = np.add.reduceat(centred[texts.units[starts[0] : starts[-1]]], (starts[:-1] - starts[0])[filled], axis=0)
         own = np.einsum("ij,ij->i", sums, sums)
         norms[start : start + CHUNK][filled] = np.sqrt(own + usual * texts.unknown[start : start + CHUNK][filled])
+    norms[norms < NO_DIRECTION] = 0
     return norms
 
 
@@ -197,7 +200,7 @@ def _scale(texts: Texts, centred: Floats, sample: Floats) -> Floats:
 
 
 def _make_texts(connection: duckdb.DuckDBPyConnection, table: Table, columns: Sequence[Column]) -> None:
-    parts = " UNION ".join(f"SELECT {column.field} AS value FROM {table.relation}" for column in columns)  # noqa: S608
+    parts = " UNION ".join(f"SELECT DISTINCT {column.field} AS value FROM {table.relation}" for column in columns)  # noqa: S608
     source = f"({parts})" if columns else "(SELECT NULL::VARCHAR AS value)"
     connection.execute(
         "CREATE OR REPLACE TABLE texts AS SELECT (row_number() OVER (ORDER BY value) - 1)::INTEGER AS id, value, "  # noqa: S608

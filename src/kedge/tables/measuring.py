@@ -10,7 +10,7 @@ from kedge.tables.frame import Frame
 from kedge.tables.mentions import Mention
 from kedge.tables.plan import Func, Measure
 from kedge.tables.plan_text import column_name
-from kedge.tables.schema import ColumnType
+from kedge.tables.schema import Column, ColumnType
 
 _FUNCS = {"func.sum": Func.SUM, "func.average": Func.AVERAGE, "func.median": Func.MEDIAN}
 _MANY = 50
@@ -133,34 +133,37 @@ class Measuring(Frame):
             if column and word.has("logic.per") and (counting or many):
                 del self._groups[place]
                 return replace(measure, func=func, per=column.field, inner=inner)
+            if thing.part and self._dates and word.has("logic.per", "time.adverb"):
+                del self._groups[place]
+                return replace(measure, func=func, per=self._dates.field, inner=inner, per_part=thing.part)
             if column and word.has("logic.per"):
                 self.score *= 0.75
                 self.notes.append("averaged over rows, one figure for each group")
-        for mention in self._content:
-            column = mention.column()
-            if (
-                column
-                and column.type is ColumnType.ID
-                and not mention.role
-                and not counting
-                and self._compound(mention)
-            ):
-                mention.role = "measure"
-                return replace(measure, func=func, per=column.field, inner=inner)
-        if counting and self._groups and self._groups[-1][1].column:
-            _, thing = self._groups.pop()
-            return replace(measure, func=func, per=thing.column.field if thing.column else None, inner=inner)
+        beside = self._groups[-1][1].column if counting and self._groups else self._beside_measure(counting)
+        if beside:
+            del self._groups[-1 if counting else len(self._groups) :]
+            return replace(measure, func=func, per=beside.field, inner=inner)
+        # An average number of things, but not said of what, is no plan to trust.
+        self.score *= 0.4 if counting else 1.0
         return measure if counting else replace(measure, func=func)
 
+    def _beside_measure(self, counting: bool) -> Column | None:
+        """The thing that makes one noun with a measure: basket value."""
+        for mention in () if counting else self._content:
+            column = mention.column()
+            if column and column.type is ColumnType.ID and not mention.role and self._compound(mention):
+                mention.role = "measure"
+                return column
+        return None
+
     def _compound(self, mention: Mention) -> bool:
-        """Whether a thing and a measure make one noun: basket value."""
         return any(
             other.role == "measure" and mention.end == other.start and (other.columns or other.concept())
             for other in self._content
         )
 
     def _averaged(self, measures: list[Measure]) -> list[Measure]:
-        """A measure that nobody adds up (a price, a length) is averaged when nothing else is said, and that is told."""
+        """A measure that one does not add up (a price, a length) is averaged if nothing else is said; this is told."""
         out = []
         for measure in measures:
             plain = measure.func is Func.SUM and measure.column and not measure.per and not self._func()

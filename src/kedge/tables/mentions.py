@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from kedge.tables.amounts import Amount, amounts
 from kedge.tables.columns import ColumnMatch
 from kedge.tables.lexicon import Lexicon, lexicon_for
 from kedge.tables.periods import Period, periods
+from kedge.tables.rownouns import mark_rows
+from kedge.tables.same import same_as
 from kedge.tables.schema import Column
 from kedge.tables.values import MOST_WORDS, SEGMENT, ValueMatch
 from kedge.tables.vocabulary import Vocabulary
@@ -16,7 +19,18 @@ from kedge.tables.words import Token, tokens, words
 
 MOST_TOKENS = 80
 _GOOD = 0.85
-_SILENT = ("synonyms.", "nouns.", "units.", "numbers.", "ordinals.", "months.", "weekdays.")
+_SILENT = (
+    "synonyms.",
+    "nouns.",
+    "units.",
+    "numbers.",
+    "ordinals.",
+    "months.",
+    "weekdays.",
+    "thing.",
+    "measure.",
+    "event.",
+)
 _WEAK = ("concept.", "row.", "time.", "verb.")
 """Tags that a column's or value's own name overrules."""
 
@@ -73,6 +87,11 @@ class Reading:
         self.tokens: Sequence[Token] = tokens(text)[:MOST_TOKENS]
         self.lexicon = lexicon_for(self.tokens)
         self.mentions = _resolve(self.tokens, self.lexicon, vocabulary)
+        for before, mention in pairwise(self.mentions):
+            if before.columns and mention.has("ask.person", "ask.which") and mention.end - mention.start == 1:
+                # "Customers who spent" asks nothing by that word.
+                mention.tags = frozenset({"stop.plain"})
+        mark_rows(self.mentions, self.tokens, self.lexicon, vocabulary)
 
     @property
     def content(self) -> list[Mention]:
@@ -144,7 +163,7 @@ class _Found:
     def columns(self) -> list[_Candidate]:
         out = []
         for start in range(len(self._question)):
-            for end in range(start + 1, min(len(self._question), start + max(2, self._vocabulary.columns.longest)) + 1):
+            for end in range(start + 1, min(len(self._question), start + max(4, self._vocabulary.columns.longest)) + 1):
                 match = self._vocabulary.columns.matches(self._question, start, end, self._lexicon)
                 if end == start + 1 and (match is None or len(match.columns) > 1):
                     match = self._vocabulary.columns.spread(self._question, start) or match
@@ -177,6 +196,7 @@ class _Found:
                 if not quote and end == start + 1 and self._is_measure(start):
                     continue
                 matches = [m for m in self._vocabulary.values.matches(self._question, start, end) if quote or m.exact]
+                matches = matches or self._same(start, end)
                 if not matches:
                     continue
                 mention = self.mention(start, end)
@@ -185,12 +205,22 @@ class _Found:
                 out.append(_Candidate((end - start + (20 if whole else 0), 5.0), mention))
         return out
 
+    def _same(self, start: int, end: int) -> list[ValueMatch]:
+        """Values that say the same in other words (women, F), if one column alone has such a value."""
+        found = [
+            match
+            for form in same_as(self._question[start:end])
+            for match in self._vocabulary.values.whole(form, start, end)
+        ]
+        single = len({(match.column, match.values) for match in found}) == 1
+        return found[:1] if single else []
+
     def uncertain(self, taken: Sequence[bool]) -> list[_Candidate]:
         """Values of which only some words are named, and words with typing errors, among what nothing else explains."""
         out = []
         for start in range(len(self._question)):
             for end in range(min(len(self._question), start + 5), start, -1):
-                if any(taken[start:end]):
+                if any(taken[start:end]) or (end == start + 1 and len(self._question[start].word) < 3):
                     continue
                 matches = self._vocabulary.values.matches(self._question, start, end)
                 if max((match.score for match in matches), default=0.0) < _GOOD:

@@ -34,6 +34,8 @@ class Thing:
         """As a grouping; a part of the date needs the date column."""
         if self.column:
             return Group(self.column.field, Part.DAY if self.column.type is ColumnType.TIME else None)
+        if dated and dated.type.measured:
+            return Group(dated.field) if self.part is Part.YEAR else None
         return Group(dated.field, self.part) if dated else None
 
 
@@ -69,6 +71,9 @@ class Nouns:
         value: Mention | None = None
         for mention in self._content[place:]:
             if chosen is None:
+                if value and mention.has("logic.and", "logic.or"):
+                    value = mention
+                    continue
                 if value and not mention.values and mention.start != value.end:
                     return value
                 value = mention if mention.values else value
@@ -83,7 +88,8 @@ class Nouns:
             column = mention.column()
             if mention.start != chosen.end or not _noun(mention) or mention.role or (column and column.type.measured):
                 break
-            chosen.role = chosen.role or "describes"
+            if not chosen.unknown:
+                chosen.role = chosen.role or "describes"
             chosen = mention
         return chosen or value
 
@@ -130,7 +136,8 @@ class Nouns:
         while position < len(self._content):
             mention = self._content[position]
             thing = self.thing(mention) or self._numbered(mention)
-            if thing is None:
+            ranking = thing and thing.column and thing.column.type.measured and self._ranked(place)
+            if thing is None or ranking:
                 break
             following = self._content[position + 1] if position + 1 < len(self._content) else None
             if following and following.amount and following.start == mention.end:
@@ -146,6 +153,10 @@ class Nouns:
                     break
                 position += 1
         return out
+
+    def _ranked(self, place: int) -> bool:
+        """`Top 5 cars by age`: that `by` says the order."""
+        return any(mention.has("super.") for mention in self._content[:place])
 
     def _numbered(self, mention: Mention) -> Thing | None:
         """Numbers that one groups by rather than adds up: week, age, year."""

@@ -316,7 +316,11 @@ class _Periods:
         first, last = self._ends(span, many, way == {"time.last"})
         last, first = min(last, self._latest), max(first, self._earliest)
         return Period(
-            start, place + 1, first, last, note=f"{'last' if way == {'time.last'} else 'first'} {span} of the data"
+            start,
+            place + 1,
+            first,
+            last,
+            note=f"{'last' if way == {'time.last'} else 'first'} {many} {span}(s) of the data",
         )
 
     def _ends(self, span: str, many: int, ending: bool) -> tuple[date, date]:

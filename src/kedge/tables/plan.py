@@ -110,6 +110,8 @@ class Measure:
     per: str | None = None
     """Compute `inner` for each value of this column first, then `func` over those figures."""
     inner: Func | None = None
+    per_part: Part | None = None
+    """With `per` a date column: for each month, day …"""
 
 
 @dataclass(frozen=True, slots=True)

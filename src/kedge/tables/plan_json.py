@@ -44,7 +44,7 @@ def plan_to_json(plan: Plan) -> dict[str, Json]:
     out: dict[str, Json] = {"task": plan.task.value}
     if plan.filters:
         out["filters"] = [_filter_out(item) for item in plan.filters]
-    out["measures"] = [_bare(item, "func column arithmetic other per inner") for item in plan.measures]
+    out["measures"] = [_bare(item, "func column arithmetic other per inner per_part") for item in plan.measures]
     if plan.groups:
         out["groups"] = [_bare(item, "column part") for item in plan.groups]
     if plan.having:
@@ -197,7 +197,7 @@ class _Reader:
 
     def measure(self, value: Json) -> Measure:
         raw = self.mapping(value, "measures")
-        self.only(raw, ("func", "column", "arithmetic", "other", "per", "inner"), "measures")
+        self.only(raw, ("func", "column", "arithmetic", "other", "per", "inner", "per_part"), "measures")
         names = {
             key: self.column(raw[key], key).field for key in ("column", "other", "per") if raw.get(key) is not None
         }
@@ -208,6 +208,7 @@ class _Reader:
             names.get("other"),
             names.get("per"),
             self.choice(Func, raw["inner"], "inner") if raw.get("inner") is not None else None,
+            self.choice(Part, raw["per_part"], "per_part") if raw.get("per_part") is not None else None,
         )
 
     def group(self, value: Json) -> Group:
@@ -277,6 +278,8 @@ class _Reader:
                     f"Column {column.name!r} is {column.type.value}: no {measure.func.value} can be computed of it.",
                     hint="Numbers: " + ", ".join(repr(c.name) for c in self._table.columns if c.type.measured)[:400],
                 )
+        if measure.per_part and not (measure.per and self.column(measure.per, "per").type.dated):
+            raise PlanError("`per_part` needs a column of dates in `per`.")
         if measure.column is None and (measure.inner or measure.func) is not Func.COUNT:
             raise PlanError(f"{measure.func.value!r} needs a column.")
         if (measure.arithmetic is None) != (measure.other is None) or (measure.per is None) != (measure.inner is None):

@@ -87,7 +87,8 @@ def measure_text(measure: Measure, table: Table) -> str:
     """`sum of sales_value`, `average per basket_id of the sum of sales_value`."""
     if measure.per and measure.inner:
         inner = measure_text(Measure(measure.inner, measure.column, measure.arithmetic, measure.other), table)
-        return f"{_FUNCS[measure.func].format(f'the {inner}')} per {column_name(table, measure.per)}"
+        per = group_text(Group(measure.per, measure.per_part), table)
+        return f"{_FUNCS[measure.func].format(f'the {inner}')} per {per}"
     if measure.column is None:
         return "number of rows"
     name = column_name(table, measure.column)

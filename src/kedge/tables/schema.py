@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from enum import StrEnum
 
+_WORDS = re.compile(r"[\W_]+|(?<=\D)(?=\d)")
+_YEARS = (1400, 2200)
 ROW = "row_number"
 """Column with the number of each row in its file, from 1 for the first row below the header."""
 
@@ -57,6 +61,17 @@ class Column:
     lowest: object = None
     """Smallest value of a number or date column."""
     highest: object = None
+
+    @property
+    def yearly(self) -> bool:
+        """Whether it holds years: written as their first days, or as numbers under such a name."""
+        low, high = self.lowest, self.highest
+        if self.type.dated and isinstance(low, date) and isinstance(high, date):
+            first = (low.month, low.day, high.month, high.day) == (1, 1, 1, 1)
+            return first and 1 < self.distinct <= high.year - low.year + 1
+        named = "year" in _WORDS.split(self.name.lower()) or "yr" in _WORDS.split(self.name.lower())
+        numbers = isinstance(low, int | float) and isinstance(high, int | float) and self.type.measured
+        return named and numbers and _YEARS[0] <= float(str(low)) and float(str(high)) <= _YEARS[1]
 
 
 @dataclass(frozen=True, slots=True)

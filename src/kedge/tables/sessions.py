@@ -17,6 +17,8 @@ from kedge.types import Scope
 
 log = logging.getLogger(__name__)
 FOLDER = "tables"
+MOST_OPEN = 16
+"""Sessions whose rows and index are kept open; the one that was not asked for longest gives way."""
 
 
 class Sessions:
@@ -116,14 +118,16 @@ class Sessions:
             )
         async with self._opening:
             known = self._open.get(scope)
-            if known is not None and known.state == state:
-                return known
             if known is not None and known.state.generation == state.generation:
                 known.state = state
+                self._open[scope] = self._open.pop(scope)
                 return known
             folder = self.folders.generation(scope, state.generation)
             fresh = await asyncio.to_thread(Generation.open, state, folder)
             await self._replace(scope, fresh)
+            for other in [one for one, opened in self._open.items() if not opened.users and one != scope]:
+                if len(self._open) > MOST_OPEN:
+                    await self._replace(other, None)
             return fresh
 
     async def _retire(self, scope: Scope, keep: int) -> None:

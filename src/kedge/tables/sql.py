@@ -82,7 +82,7 @@ class Writer:
         source = f"{self._relation}{self._where(plan.filters, out)}"
         if nested is not None:
             inner = _FUNCS[nested.inner or Func.COUNT].format(self._expression(nested) if nested.column else "*")
-            per = self._field(nested.per or "")
+            per = self._key(Group(nested.per or "", nested.per_part))
             heads = [f"{key} AS {name}" for key, name in zip(keys, names, strict=True)]
             group_by = ", ".join([*(str(number + 1) for number in range(len(keys))), per])
             kept = (" AND " if plan.filters else " WHERE ") + f"{per} IS NOT NULL"
@@ -138,10 +138,15 @@ class Writer:
         if plan.distinct:
             text = f"SELECT * FROM ({text}) WHERE {' OR '.join(f'{name} IS NOT NULL' for name in fields)}"
         terms = list(fields) if plan.distinct else [ROW]
+        limit = plan.limit or rows
         if plan.order and plan.order.column:
-            terms.insert(0, f"{self._field(plan.order.column)} {'DESC' if plan.order.descending else 'ASC'} NULLS LAST")
+            by = f"{self._field(plan.order.column)} {'DESC' if plan.order.descending else 'ASC'} NULLS LAST"
+            terms.insert(0, by)
+            if plan.limit == 1 and not plan.distinct:
+                text += f" QUALIFY rank() OVER (ORDER BY {by}) = 1"
+                limit = rows
         out.text = f"{text} ORDER BY {', '.join(terms)} LIMIT ?"
-        out.values.append(min(plan.limit or rows, rows))
+        out.values.append(min(limit, rows))
         return out
 
     def _compare(self, plan: Plan) -> Statement:

@@ -21,11 +21,13 @@ _ID_WORDS = frozenset(
     "id ids nr no num number code key sku ean upc isbn zip zipcode postcode postal plz phone telephone tel fax iban "
     "account uuid guid barcode ssn vin".split()
 )
+_KEY_WORDS = frozenset("id ids key sku uuid guid".split())
 _DATE_WORDS = frozenset("date day datum dia jour fecha data".split())
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _CODE = r"[\p{L}\p{N}._/#:-]*[0-9][\p{L}\p{N}._/#:-]*"
 _UNIQUE = 0.95
 _FEW_ROWS = 20
+_FEW_NUMBERED = 3
 _TEXT_WORDS = 5.0
 _LISTED_WORDS = 3.0
 
@@ -126,12 +128,24 @@ def _number(connection: duckdb.DuckDBPyConnection, name: str, field: str, read: 
     if plain and whole and not pointed and (zeros or longest > 18):
         return Staged(name, field, ColumnType.ID, f"nullif(trim({field}), '')")
     if plain and whole and not pointed:
-        kind = ColumnType.ID if _names_something(name_words(name)) else ColumnType.INTEGER
+        named = _names_something(name_words(name)) or (field == "c0" and _numbers_rows(connection))
+        kind = ColumnType.ID if named else ColumnType.INTEGER
         return _checked(connection, name, field, formats.Read(kind, "TRY_CAST(value AS BIGINT)", read.note))
     if not plain and whole and not _has_fraction(connection, field, read):
         integer = formats.Read(ColumnType.INTEGER, f"CAST({read.expression} AS BIGINT)")
         return _checked(connection, name, field, integer)
     return _checked(connection, name, field, read)
+
+
+def _numbers_rows(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether the first column only numbers the rows: all different, close together and in order."""
+    row = one(
+        connection,
+        "SELECT count(*), count(DISTINCT n), max(n) - min(n), count(*) FILTER (WHERE n <= before) FROM (SELECT n, "
+        "lag(n) OVER (ORDER BY row_number) AS before FROM (SELECT row_number, TRY_CAST(c0 AS BIGINT) AS n FROM raw))",
+    )
+    count, distinct, span, falling = row
+    return bool(count >= _FEW_NUMBERED and count == distinct and span < 10 * count and falling == 0)
 
 
 def _has_fraction(connection: duckdb.DuckDBPyConnection, field: str, read: formats.Read) -> bool:
@@ -165,7 +179,15 @@ def _checked(connection: duckdb.DuckDBPyConnection, name: str, field: str, read:
         if misfits or _has_empty(connection, field)
         else (read.expression.replace("value", f"nullif(trim({field}), '')"))
     )
+    if read.type is ColumnType.TIME and not _has_clock(connection, field, read):
+        return Staged(name, field, ColumnType.DATE, f"CAST({expression} AS DATE)", misfits, read.note)
     return Staged(name, field, read.type, expression, misfits, read.note)
+
+
+def _has_clock(connection: duckdb.DuckDBPyConnection, field: str, read: formats.Read) -> bool:
+    """Whether any moment is not midnight: databases write dates as `2024-12-31 00:00:00`."""
+    midnight = f"date_trunc('day', {read.expression})"
+    return bool(one(connection, f"SELECT bool_or({read.expression} <> {midnight}) FROM v_{field}")[0])  # noqa: S608
 
 
 def _has_empty(connection: duckdb.DuckDBPyConnection, field: str) -> bool:
@@ -191,14 +213,17 @@ def _worded(connection: duckdb.DuckDBPyConnection, name: str, field: str) -> Sta
     row = one(
         connection,
         f"SELECT count(*), sum(times), avg(length(value) - length(replace(value, ' ', '')) + 1), "  # noqa: S608
-        f"avg(CASE WHEN regexp_full_match(value, '{_CODE}') THEN 1 ELSE 0 END) FROM v_{field}",
+        f"avg(CASE WHEN regexp_full_match(value, '{_CODE}') THEN 1 ELSE 0 END), "
+        f"avg(CASE WHEN contains(value, ' ') THEN 0 ELSE 1 END) FROM v_{field}",
     )
     expression = f"nullif(trim({field}), '')"
     if not row[0]:
         return Staged(name, field, ColumnType.CATEGORY, expression)
-    distinct, filled, spaced, codes = row
+    distinct, filled, spaced, codes, single = row
     unique = distinct >= filled * _UNIQUE and filled > _FEW_ROWS
-    if codes > formats.MOST and (unique or _names_something(name_words(name))):
+    words = name_words(name)
+    named = bool(words) and words[-1] in _KEY_WORDS and single > formats.MOST  # ALFKI as a customer's id
+    if named or (codes > formats.MOST and (unique or _names_something(words))):
         kind = ColumnType.ID
     elif spaced >= _TEXT_WORDS or (distinct > filled * 0.5 and spaced >= _LISTED_WORDS):
         kind = ColumnType.TEXT

@@ -30,7 +30,8 @@ _LEFT_OVER = {
     "value": 0.3,
     "period": 0.3,
     "number": 0.4,
-    "measure": 0.7,
+    "measure": 0.5,
+    "hint": 0.7,
     "column": 0.85,
     "date": 0.5,
     "cue": 0.55,
@@ -137,7 +138,7 @@ def _kind(mention: Mention) -> str:
         (column is not None and column.type.measured, "measure"),
         (column is not None and column.type.dated, "date"),
         (column is not None, "column"),
-        (mention.has("concept.") and not mention.has("concept.sold"), "measure"),
+        (mention.has("concept.") and not mention.has("concept.sold"), "hint"),
         (
             mention.has(
                 "func.", "super.", "logic.share", "logic.not", "logic.empty", "logic.difference", "logic.growth"

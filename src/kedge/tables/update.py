@@ -18,7 +18,7 @@ from kedge.config import Settings
 from kedge.errors import KedgeError, StoreError, UsageError
 from kedge.models.base import Embedder
 from kedge.tables.build import RELATION, SOURCE, SQL_TYPES, Part
-from kedge.tables.feed import build_index, known_vectors
+from kedge.tables.indexer import build_index, known_vectors
 from kedge.tables.schema import ROW, Column, Table
 from kedge.tables.sessions import Sessions
 from kedge.tables.state import DATABASE, INDEX, SessionState

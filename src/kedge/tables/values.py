@@ -28,6 +28,8 @@ MOST_PARTIAL = 500
 _SEPARATORS = re.compile(r"\s*[/,;:|()&]\s*|\s+-\s+")
 
 EXACT, REORDERED, SEGMENT, ABBREVIATED, SOME_WORDS = 1.0, 0.97, 0.92, 0.88, 0.8
+SAME = 0.95
+"""Other words for the same: women, F."""
 _MOST_MENDED = 16
 _SHORT_ALONE = 0.3
 """What it costs when a mended word of five letters or less stands alone: boots are no books."""
@@ -79,10 +81,11 @@ class ValueIndex:
             number = len(self.entries)
             self.entries.append(_Entry(column, value, found, rows))
             self._whole[" ".join(sorted(found))].append(number)
-            parts = {" ".join(sorted(words(part))) for part in _SEPARATORS.split(value)}
-            for part in parts - {""} if len(parts) > 1 else ():
-                self._segments[part].append(number)
-            for word in dict.fromkeys(found):
+            if _SEPARATORS.search(value):
+                parts = {" ".join(sorted(words(part))) for part in _SEPARATORS.split(value)}
+                for part in parts - {""} if len(parts) > 1 else ():
+                    self._segments[part].append(number)
+            for word in set(found):
                 if word not in self._postings:
                     self._buckets[word[:1], len(word)].append(word)
                     if len(word) > 2 and word == skeleton(word) and word.isalpha():
@@ -96,6 +99,11 @@ class ValueIndex:
             ValueMatch(start, end, column, values, score, rows)
             for column, values, score, rows in self._find(asked, question[start].quote > 0)
         ]
+
+    def whole(self, asked: tuple[str, ...], start: int, end: int) -> list[ValueMatch]:
+        """Values that are exactly these words, which mean the same as the tokens of a question."""
+        found = self._by_column(self._whole.get(" ".join(sorted(asked)), ()), SAME)
+        return [ValueMatch(start, end, column, values, score, rows) for column, values, score, rows in found]
 
     def mended(self, question: Sequence[Token], start: int, end: int) -> list[ValueMatch]:
         """Like `matches` after each unknown word is replaced by the nearest known ones."""

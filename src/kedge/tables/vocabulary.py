@@ -10,11 +10,13 @@ import duckdb
 
 from kedge.errors import StoreError
 from kedge.tables.columns import Columns
+from kedge.tables.plan import Scalar
 from kedge.tables.schema import Column, ColumnType, Table
 from kedge.tables.values import ValueIndex, read_values
 
 _MOST_PAIRS = 24
 _MOST_LABELS = 2
+_YES_NO = (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("ja", "nein"), ("si", "no"), ("oui", "non"))
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,8 @@ class Vocabulary:
     table: Table
     columns: Columns
     values: ValueIndex
+    flags: Mapping[str, tuple[Scalar, Scalar]] = field(default_factory=dict)
+    """For the field of a column that only says yes or no, how it writes them."""
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """For the field of an id column, those of text columns with exactly one value for each id, and the reverse."""
 
@@ -34,18 +38,49 @@ class Vocabulary:
             column.field == first or column.field in self.labels.get(first, ()) for column in columns
         )
 
+    @property
+    def year(self) -> Column | None:
+        """The one column that holds years as numbers, in a table without dates."""
+        found = [column for column in self.table.columns if column.yearly and column.type.measured]
+        return found[0] if len(found) == 1 and not self.columns.dated() else None
+
     def span(self) -> tuple[date, date] | None:
         """First and last day of the table's main date column."""
         for column in self.columns.dated():
             first, last = _day(column.lowest), _day(column.highest)
             if first and last:
                 return first, last
+        if self.year:
+            return date(int(str(self.year.lowest).partition(".")[0]), 1, 1), date(
+                int(str(self.year.highest).partition(".")[0]), 12, 31
+            )
         return None
 
 
 def read_vocabulary(connection: duckdb.DuckDBPyConnection, table: Table) -> Vocabulary:
     """Read what questions may name. Takes about a second per million rows. Raises StoreError."""
-    return Vocabulary(table, Columns(table), read_values(connection, table), _labels(connection, table))
+    values = read_values(connection, table)
+    return Vocabulary(table, Columns(table), values, _flags(table, values), _labels(connection, table))
+
+
+def _flags(table: Table, values: ValueIndex) -> dict[str, tuple[Scalar, Scalar]]:
+    """Columns of true and false, 1 and 0, or yes and no."""
+    written: dict[str, list[str]] = {column.field: [] for column in table.columns if column.distinct == 2}
+    for entry in values.entries:
+        if entry.column in written:
+            written[entry.column].append(entry.value)
+    out: dict[str, tuple[Scalar, Scalar]] = {}
+    for column in table.columns:
+        if column.type is ColumnType.BOOLEAN:
+            out[column.field] = (True, False)
+        elif column.type is ColumnType.INTEGER and column.distinct == 2 and (column.lowest, column.highest) == (0, 1):
+            out[column.field] = (1, 0)
+        elif column.type is ColumnType.CATEGORY:
+            found = {value.strip().lower(): value for value in written.get(column.field, ())}
+            for yes, no in _YES_NO:
+                if set(found) == {yes, no}:
+                    out[column.field] = (found[yes], found[no])
+    return out
 
 
 def _labels(connection: duckdb.DuckDBPyConnection, table: Table) -> dict[str, list[str]]:

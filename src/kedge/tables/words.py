@@ -49,6 +49,29 @@ _SHORT = {
     "mins": "minute",
     "avg": "average",
     "temp": "temperature",
+    "max": "maximum",
+    "min": "minimum",
+    "wt": "weight",
+    "wgt": "weight",
+    "ht": "height",
+    "hgt": "height",
+    "hp": "horsepower",
+    "lat": "latitude",
+    "lon": "longitude",
+    "lng": "longitude",
+    "pop": "population",
+    "precip": "precipitation",
+    "dist": "distance",
+    "edu": "education",
+    "educ": "education",
+    "exp": "experience",
+    "exper": "experience",
+    "cyl": "cylinder",
+    "mph": "speed",
+    "lang": "language",
+    "mgr": "manager",
+    "govt": "government",
+    "univ": "university",
 }
 """Abbreviations that column names commonly carry."""
 
@@ -80,9 +103,17 @@ def tokens(text: str) -> list[Token]:
     return out
 
 
+def written_out(word: str) -> str:
+    """The word that an abbreviation stands for; the word itself if it is none."""
+    return _SHORT.get(word, word)
+
+
 def words(text: str) -> tuple[str, ...]:
     """Comparable words of a value."""
-    return tuple(singular(_APOSTROPHES.sub("", word)) for word in _TOKEN.findall(fold(text)))
+    found = _TOKEN.findall(fold(text))
+    if "'" in text or "’" in text:
+        found = [_APOSTROPHES.sub("", word) for word in found]
+    return tuple(map(singular, found))
 
 
 def name_words(name: str) -> tuple[str, ...]:

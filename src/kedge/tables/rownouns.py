@@ -1,0 +1,118 @@
+"""What one row of a table is called: cars, people, airports. Such a noun says nothing more than `rows` does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import Stemmer
+
+from kedge.tables.lexicon import Lexicon
+from kedge.tables.schema import Column, ColumnType
+from kedge.tables.words import Token, name_words, singular
+
+if TYPE_CHECKING:
+    from kedge.tables.mentions import Mention
+    from kedge.tables.vocabulary import Vocabulary
+
+_PERSONS = frozenset(
+    "victim worker student teacher patient passenger player voter prisoner mother child person".split()
+)
+_LOOSE = 0.85
+_ROWS = frozenset({"row.rows"})
+_LIGHT = frozenset({"verb.light"})
+_MOST_EMPTY = 0.05
+_stem = Stemmer.Stemmer("english").stemWord
+
+
+def mark_rows(mentions: Sequence[Mention], tokens: Sequence[Token], lexicon: Lexicon, vocabulary: Vocabulary) -> None:
+    """Tag the noun that stands for rows, and the verbs that only say that a row is there."""
+    events = _events(vocabulary)
+    own = _own_things(lexicon, vocabulary)
+    chosen = ""
+    for place, mention in enumerate(mentions):
+        if mention.end - mention.start > 1 or not _free(mention):
+            continue
+        token = tokens[mention.start]
+        if _happened(token, lexicon, events):
+            _become(mention, _LIGHT)
+            continue
+        thing = _things(lexicon).get(token.word, "")
+        following = mentions[place + 1] if place + 1 < len(mentions) else None
+        describes = following is not None and following.start == mention.end and _noun(following, tokens, lexicon)
+        fits = thing and not describes and chosen in ("", thing) and _fits(thing, own, vocabulary)
+        if fits or (_stem(token.folded) in events and not describes):
+            chosen = chosen or thing
+            _become(mention, _ROWS)
+
+
+def _become(mention: Mention, tags: frozenset[str]) -> None:
+    mention.tags = tags
+    mention.values = []
+    mention.columns = None
+
+
+def _free(mention: Mention) -> bool:
+    """Whether nothing but a loose guess explains the word."""
+    if mention.values:
+        return max(match.score for match in mention.values) < _LOOSE
+    return mention.unknown
+
+
+def _noun(mention: Mention, tokens: Sequence[Token], lexicon: Lexicon) -> bool:
+    thing = mention.end - mention.start == 1 and _things(lexicon).get(tokens[mention.start].word)
+    return bool(mention.columns or thing or mention.has("row."))
+
+
+def _fits(thing: str, own: frozenset[str], vocabulary: Vocabulary) -> bool:
+    """A table of orders has no customers as rows; a table with a number of inhabitants has no people."""
+    if thing in _PERSONS | {"death", "birth"} and vocabulary.columns.of_concept("heads"):
+        return False
+    return not own or thing in own or (thing == "person" and bool(own & _PERSONS))
+
+
+def _own_things(lexicon: Lexicon, vocabulary: Vocabulary) -> frozenset[str]:
+    """What the rows are by the table's name and by the id that each row has alone."""
+    table = vocabulary.table
+    names = [*name_words(table.name.replace("-", " "))]
+    for column in table.columns:
+        if column.type is ColumnType.ID and column.distinct == table.rows:
+            names += name_words(column.name)
+    things = _things(lexicon)
+    return frozenset(things[singular(name)] for name in names if singular(name) in things)
+
+
+def _events(vocabulary: Vocabulary) -> frozenset[str]:
+    """Stems of what date columns record of (nearly) every row: death of death_date."""
+    rows = vocabulary.table.rows
+    columns: list[Column] = [c for c in vocabulary.columns.dated() if c.empty <= _MOST_EMPTY * rows]
+    if vocabulary.year and vocabulary.year.empty <= _MOST_EMPTY * rows:
+        columns.append(vocabulary.year)
+    stems = {stem for column in columns for stem in vocabulary.columns.words(column.field)}
+    if len(vocabulary.columns.dated()) + (vocabulary.year is not None) == 1:
+        stems |= {"year"} if columns else set()
+    return frozenset(stems - {"date", "time"})
+
+
+def _happened(token: Token, lexicon: Lexicon, events: frozenset[str]) -> bool:
+    """Died where the table has a death_date, built where it has one year."""
+    named = {_stem(tag.partition(".")[2]) for tag in lexicon.tags(token.folded) if tag.startswith("event.")}
+    verb = _stem(token.folded) in events and token.folded.endswith("ed")
+    return bool(named & events) or verb
+
+
+@lru_cache(maxsize=8)
+def _by_word(phrases: frozenset[tuple[str, str]]) -> dict[str, str]:
+    return dict(phrases)
+
+
+def _things(lexicon: Lexicon) -> dict[str, str]:
+    return _by_word(
+        frozenset(
+            (singular(phrase[0]), tag.partition(".")[2])
+            for phrase, tags in lexicon.phrases.items()
+            for tag in tags
+            if tag.startswith("thing.") and len(phrase) == 1
+        )
+    )

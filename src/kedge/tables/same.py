@@ -1,0 +1,48 @@
+"""Other words for the same value: women and F, Texas and TX, German and Germany, rainy and rain."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from importlib.resources import files
+
+from kedge.tables.words import Token, words
+
+_SHORT = 3
+
+
+def same_as(asked: Sequence[Token]) -> Iterator[tuple[str, ...]]:
+    """Forms, as comparable words, that mean the same as these tokens."""
+    said = tuple(token.word for token in asked)
+    if len(said) == 1 and said[0].isalpha() and not _spelt(asked[0]):
+        # A short word in small letters is hardly a code: or, in, me.
+        return
+    for form in _table().get(said, ()):
+        yield form
+    if len(said) == 1:
+        yield from _bare(asked[0].folded)
+
+
+def _spelt(token: Token) -> bool:
+    return len(token.word) >= _SHORT or token.text.isupper()
+
+
+def _bare(word: str) -> Iterator[tuple[str, ...]]:
+    """The noun of an adjective: rainy, sunny, foggy."""
+    if len(word) > 4 and word.endswith("y"):
+        yield (word[:-1],)
+        if word[-2] == word[-3]:
+            yield (word[:-2],)
+
+
+@lru_cache(maxsize=1)
+def _table() -> dict[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    raw = tomllib.loads(files("kedge.tables.lexicon").joinpath("same.toml").read_text("utf-8"))
+    out: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for groups in raw.values():
+        for group in groups:
+            forms = list(dict.fromkeys(words(form.strip()) for form in group.split(",")))
+            for form in forms:
+                out.setdefault(form, []).extend(other for other in forms if other != form)
+    return {form: tuple(others) for form, others in out.items()}

@@ -1,8 +1,7 @@
 """How well the check of generated sentences tells what the evidence says from what it does not.
 
 Sentences of the set's passages are claims: as they stand, with their halves exchanged, and spoiled in one place (a
-number, a name, a denial), against their own passage among four others; and whole sentences of
-passages that are not there.
+number, a name, a denial), against their own passage among four others; and sentences of passages that are not there.
 
 python -m benchmarks.support [--set squad2] [--claims 150]
 """
@@ -17,7 +16,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from benchmarks.data import DATA
+from benchmarks.data import folder
 from kedge.answer.support import Support
 from kedge.config import load_settings
 from kedge.registry import open_embedder
@@ -55,7 +54,7 @@ def variants(claim: str, names: list[str], random_: random.Random) -> Iterator[t
 
 async def measure(name: str, wanted: int) -> dict[str, tuple[int, int]]:
     random_ = random.Random(7)
-    rows = [json.loads(line) for line in (DATA / name / "corpus.jsonl").read_text("utf-8").splitlines()]
+    rows = [json.loads(line) for line in (folder(name) / "corpus.jsonl").read_text("utf-8").splitlines()]
     random_.shuffle(rows)
     names = sorted({match for row in rows[:200] for match in _NAME.findall(row["text"])})
     embedder = open_embedder("minilm", load_settings(environ={}))

@@ -41,6 +41,10 @@ SYNONYM = 0.65
 ABOUT = 0.2
 """Least cosine to the question for a sentence that shares no word with it."""
 GAIN = 0.05
+PART = 0.3
+"""Least share of a sentence's words in a further span, unless it stands beside the first."""
+BESIDE = 3
+"""Characters between two sentences that follow each other."""
 _NAME = re.compile(r"\b[A-ZÀ-ÖØ-Þ\u0386-\u03ab\u0400-\u042f][\w’'-]*|\b\w*\d[\w.-]*\b|\b[A-Z]{2,}\b")
 _CLAUSE = re.compile(r"[,;:()–—]|[.!?]\s|\b(?:but|while|whereas|although|because|which|who|and)\b", re.IGNORECASE)
 _HEADING = re.compile(r"\s*#{1,6}\s")
@@ -98,7 +102,7 @@ class Support:
         chosen = self._choose(wanted, frozenset(cited))
         counted = wanted - self._free or wanted
         share = len(counted & self._held(chosen)) / len(counted)
-        reason = self._differs(claim, language, chosen) if chosen else "words"
+        reason = self._differs(claim, wanted, language, chosen) if chosen else "words"
         reason = reason or ("words" if share < LIKELY or self._strange(claim, chosen) else "")
         reason = reason or await self._strays(claim, chosen, share)
         if reason:
@@ -125,7 +129,7 @@ class Support:
             gains = [
                 (len(span.terms & missing) / len(wanted) + 0.01 * (span.place == best[1].place), span)
                 for _, _, span in scored
-                if span not in chosen and span.terms & missing
+                if span not in chosen and span.terms & missing and (_part(span, wanted) or _next_to(span, chosen))
             ]
             gain, span = max(gains, key=lambda item: (item[0], -item[1].place, -item[1].start), default=(0.0, None))
             if span is None or gain < GAIN:
@@ -139,11 +143,12 @@ class Support:
     def _held(self, chosen: Sequence[_Span]) -> frozenset[str]:
         return frozenset().union(*(span.terms | self._titles[span.place] for span in chosen))
 
-    def _differs(self, claim: str, language: str, chosen: Sequence[_Span]) -> str:
+    def _differs(self, claim: str, wanted: frozenset[str], language: str, chosen: Sequence[_Span]) -> str:
         """In what the spans do not say the same, though they have the words."""
         said = " ".join(span.text for span in chosen)
         headings = " ".join(dict.fromkeys(heading(self._hits[span.place].passage) for span in chosen))
-        if not numbers(claim) <= numbers(f"{said} {headings}"):
+        counted = " ".join(span.text for span in chosen if span is chosen[0] or _part(span, wanted))
+        if not numbers(claim) <= numbers(f"{counted} {headings}"):
             return "number"
         if language != "de" and not _names(claim) <= frozenset(terms(f"{said} {headings}", language)):
             return "name"
@@ -204,6 +209,19 @@ def _cut(place: int, hit: SearchHit) -> list[_Span]:
         for start, end in sentences(text)
         if not inside(orders, start, end) and not _HEADING.match(text, start, end)
     ]
+
+
+def _part(span: _Span, wanted: frozenset[str]) -> bool:
+    """Whether a span says a part of it, and does not only have a word in common."""
+    return len(span.terms & wanted) >= max(2.0, PART * len(wanted))
+
+
+def _next_to(span: _Span, chosen: Sequence[_Span]) -> bool:
+    """Whether a span stands beside a chosen one, which may point to it."""
+    return any(
+        span.place == one.place and (0 <= one.start - span.end < BESIDE or 0 <= span.start - one.end < BESIDE)
+        for one in chosen
+    )
 
 
 def _only_to_be_said(span: _Span, wanted: frozenset[str]) -> bool:

@@ -75,6 +75,9 @@ def _verdict(answer: Answer) -> Text:
     text = Text("\nconfidence: ", style="dim")
     text.append(answer.confidence, style=COLOURS[answer.confidence])
     text.append(f"   evidence probability: {answer.evidence_probability:.2f}", style="dim")
+    if answer.short_answer and not answer.refused:
+        text.append("   short answer: ", style="dim")
+        text.append(answer.short_answer, style="bold")
     return text
 
 

@@ -13,7 +13,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from functools import cache
+from collections.abc import Sequence
+from functools import cache, lru_cache
 from importlib.resources import files
 
 from kedge.text.hidden import without_hidden
@@ -39,7 +40,8 @@ def gives_orders(text: str) -> bool:
     return any(_orders().search(form) for form in _forms(text))
 
 
-def ordering_spans(text: str) -> list[tuple[int, int]]:
+@lru_cache(maxsize=2048)
+def ordering_spans(text: str) -> tuple[tuple[int, int], ...]:
     """Stretches of `text` that prove nothing: from the sentence that gives an order to the end of its paragraph.
 
     A paragraph that ends with a colon takes the next with it.
@@ -55,10 +57,10 @@ def ordering_spans(text: str) -> list[tuple[int, int]]:
                 spans.append((start if carried else start + _first_order(part), end))
             carried = ordering and part.rstrip().endswith((":", "："))
         start = end
-    return spans
+    return tuple(spans)
 
 
-def inside(spans: list[tuple[int, int]], start: int, end: int) -> bool:
+def inside(spans: Sequence[tuple[int, int]], start: int, end: int) -> bool:
     """Whether a stretch touches one of the spans, which are in order."""
     place = bisect_right(spans, (start, 1 << 60)) - 1
     if place >= 0 and start < spans[place][1]:

@@ -1,5 +1,7 @@
 // The server, as the page sees it. Every failure becomes a Fault with words for people.
 
+import { askForKey, credentials } from "./key.js";
+
 /** `kind`: offline, limited, gone, query, server or other. */
 export class Fault extends Error {
   constructor(kind, message, hint = "", code = "") {
@@ -22,13 +24,14 @@ function faultOf(status, body, retryAfter) {
 async function call(address, options = {}) {
   let response;
   try {
-    response = await fetch(address, options);
+    response = await fetch(address, { ...options, headers: { ...options.headers, ...credentials() } });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Fault("offline", "The server cannot be reached.", "Is it still running? `kedge serve` starts it.");
   }
   if (!response.ok) {
     const body = await response.json().catch(() => null);
+    if (response.status === 401 && (await askForKey(body?.error?.message ?? "This server wants a key."))) return call(address, options);
     throw faultOf(response.status, body, response.headers.get("retry-after"));
   }
   return response;
@@ -87,6 +90,7 @@ export function send(address, form, onShare, signal) {
     const request = new XMLHttpRequest();
     request.open("POST", address);
     request.responseType = "json";
+    for (const [name, value] of Object.entries(credentials())) request.setRequestHeader(name, value);
     request.upload.addEventListener("progress", (event) => event.lengthComputable && onShare(event.loaded / event.total));
     request.addEventListener("load", () => {
       if (request.status < 300) resolve(request.response);

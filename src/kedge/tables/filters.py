@@ -53,7 +53,9 @@ def dated(period: Period, column: Column) -> Filter | None:
 
 def _of_years(period: Period, column: Column) -> Filter | None:
     first, last = period.first, period.last
-    whole = (first is None or (first.month, first.day) == (1, 1)) and (last is None or (last.month, last.day) == (12, 31))
+    whole = (first is None or (first.month, first.day) == (1, 1)) and (
+        last is None or (last.month, last.day) == (12, 31)
+    )
     if period.part or not whole:
         return None
     if first and last:

@@ -91,6 +91,11 @@ class Assembly(Superlatives):
         tally = self._tally(measures[0])
         if tally:
             return tally
+        if any(
+            one.has("logic.group") and not one.role and two.role == "measure" for one, two in pairwise(self._content)
+        ):
+            # By a figure with many values: neither a group nor a second figure.
+            self.score *= OTHER_THING
         by = self._by()
         if self._wanted:
             if not self._any("ask.count", "ask.much", "func."):

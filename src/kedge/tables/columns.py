@@ -23,8 +23,8 @@ _TIMES = frozenset("date time timestamp datetime day at on when".split())
 _NOT_ADDED = frozenset(
     "price rate rating score age salary wage temperature percent percentage ratio average avg mean median grade level "
     "index rank height weight width length latitude longitude lat lon year month day week hour "
-    "share unit bmi pressure speed fare satisfaction stars star nps quality mark marks maximum minimum gdp density speed depth elevation "
-    "altitude acceleration horsepower displacement mpg iq".split()
+    "share unit bmi pressure speed fare satisfaction stars star nps quality mark marks maximum minimum gdp density "
+    "speed depth elevation altitude acceleration horsepower displacement mpg iq".split()
 )
 """Words of measures that one does not add up over rows."""
 _RATED = frozenset("rating score satisfaction grade star mark nps quality rate".split())
@@ -148,7 +148,8 @@ class Columns:
             initials = "".join(word[:1] for word in known.words)
             spelt = len(asked) == 1 and len(known.words) > 2 and asked[0] == initials
             begins = len(asked) == 1 and any(_begins(word, asked[0]) for word in known.core)
-            spelt = spelt or (len(asked) > 1 and "".join(asked) == "".join(known.words))
+            joined = "".join(known.words)
+            spelt = spelt or (len(asked) + len(known.words) > 2 and "".join(asked) in (joined, singular(joined)))
             if whole or spelt or (begins and not known.column.type.dated):
                 out.append((known, 0.95 if whole or spelt else 0.85 if len(known.core) == 1 else 0.75))
         return out

@@ -95,7 +95,7 @@ class Finder:
         return self.found
 
     def _one_or_other(self) -> None:
-        """Two values of one column with neither `and` nor `or` between them are no choice: deaths that were accidents."""
+        """Two values of one column with no `and` or `or` between them are no choice: deaths that were suicides."""
         for one, two in pairwise(self.found.named):
             if one.filter.column != two.filter.column or one.negated != two.negated:
                 continue

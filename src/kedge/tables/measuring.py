@@ -65,7 +65,7 @@ class Measuring(Frame):
         if figure and not head.has("concept.revenue"):
             head.role = "measure"
             self._take(figure)
-            return replace(figure.measure, func=Func.SUM)
+            return replace(figure.measure) if self._adds(figure.measure) else self._different(figure.measure)
         counted = self._counted(head)
         if counted:
             head.role = "measure"
@@ -81,6 +81,11 @@ class Measuring(Frame):
             sold = self._figures.of_concept("quantity", head.text) if head.has("concept.sold") else None
             return sold.measure if sold else Measure(Func.COUNT)
         return Measure(Func.COUNT) if head.unknown else None
+
+    def _different(self, measure: Measure) -> Measure | None:
+        """How many years: different ones. How many days, where days are numbers of a month, cannot be told."""
+        column = self._table.column(measure.column or "")
+        return Measure(Func.DISTINCT, column.field) if column.yearly or self._any("logic.distinct") else None
 
     def _of_parts(self) -> bool:
         """Whether several rows make up one thing, by an id that recurs or by pieces, and no column names each row."""

@@ -11,8 +11,8 @@ from kedge.tables.columns import ColumnMatch
 from kedge.tables.lexicon import Lexicon, lexicon_for
 from kedge.tables.periods import Period, periods
 from kedge.tables.rownouns import mark_rows
-from kedge.tables.schema import Column
 from kedge.tables.same import same_as
+from kedge.tables.schema import Column
 from kedge.tables.values import MOST_WORDS, SEGMENT, ValueMatch
 from kedge.tables.vocabulary import Vocabulary
 from kedge.tables.words import Token, tokens, words

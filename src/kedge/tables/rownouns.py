@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import Stemmer
 
 from kedge.tables.lexicon import Lexicon
-from kedge.tables.schema import Column, ColumnType
+from kedge.tables.schema import Column
 from kedge.tables.words import Token, name_words, singular
 
 if TYPE_CHECKING:
@@ -27,7 +27,9 @@ _OF_PERSONS = frozenset("gender sex marital ethnicity occupation religion".split
 _LOOSE = 0.85
 _ROWS = frozenset({"row.rows"})
 _STOP = frozenset({"stop.plain"})
-_FILLERS = frozenset("status level levels values type types category categories class code codes column field".split())
+_FILLERS = frozenset(
+    "status level levels value values type types category categories class code codes column field".split()
+)
 """What may follow a column's name without saying more: conservation status."""
 _LIGHT = frozenset({"verb.light"})
 _MOST_EMPTY = 0.05
@@ -41,10 +43,15 @@ def mark_rows(mentions: Sequence[Mention], tokens: Sequence[Token], lexicon: Lex
     chosen = ""
     for place, mention in enumerate(mentions):
         before = mentions[place - 1] if place else None
-        if mention.end - mention.start > 1 or not _free(mention):
+        if mention.end - mention.start > 1:
             continue
-        if before and before.columns and before.end == mention.start and tokens[mention.start].folded in _FILLERS:
+        after_column = before is not None and before.columns is not None and before.end == mention.start
+        of = before.column() if before else None
+        known = bool(mention.values or mention.columns or (mention.tags and not (of and of.type.measured)))
+        if after_column and tokens[mention.start].folded in _FILLERS and not known:
             _become(mention, _STOP)
+            continue
+        if not _free(mention):
             continue
         token = tokens[mention.start]
         if _happened(token, lexicon, events):
@@ -52,7 +59,9 @@ def mark_rows(mentions: Sequence[Mention], tokens: Sequence[Token], lexicon: Lex
             continue
         thing = _things(lexicon).get(token.word, "")
         following = mentions[place + 1] if place + 1 < len(mentions) else None
-        describes = following is not None and following.start == mention.end and _noun(following, tokens, lexicon)
+        describes = (
+            following is not None and following.start == mention.end and _noun(following, tokens, lexicon, vocabulary)
+        )
         fits = thing and not describes and chosen in ("", thing) and _fits(thing, own, vocabulary, events)
         fits = fits or (not describes and _named_after(token, vocabulary))
         if fits or (_stem(token.folded) in events and not describes):
@@ -73,7 +82,10 @@ def _free(mention: Mention) -> bool:
     return mention.unknown
 
 
-def _noun(mention: Mention, tokens: Sequence[Token], lexicon: Lexicon) -> bool:
+def _noun(mention: Mention, tokens: Sequence[Token], lexicon: Lexicon, vocabulary: Vocabulary) -> bool:
+    column = mention.column()
+    if column and (column.field in vocabulary.flags or tokens[mention.start].folded.endswith("ed")):
+        return False
     thing = mention.end - mention.start == 1 and _things(lexicon).get(tokens[mention.start].word)
     return bool(mention.columns or thing or mention.has("row."))
 
@@ -96,7 +108,7 @@ def _named_after(token: Token, vocabulary: Vocabulary) -> bool:
 
 
 def _own_things(lexicon: Lexicon, vocabulary: Vocabulary) -> frozenset[str]:
-    """What the rows are: by the table's name, by a column that is different in each row, or by what only persons have."""
+    """What the rows are: by the table's name, a column that is different in each row, or what only persons have."""
     table = vocabulary.table
     things = _things(lexicon)
     named = [singular(name) for name in name_words(table.name.replace("-", " "))]

@@ -18,8 +18,7 @@ def same_as(asked: Sequence[Token]) -> Iterator[tuple[str, ...]]:
     if len(said) == 1 and said[0].isalpha() and not _spelt(asked[0]):
         # A short word in small letters is hardly a code: or, in, me.
         return
-    for form in _table().get(said, ()):
-        yield form
+    yield from _table().get(said, ())
     if len(said) == 1:
         yield from _bare(asked[0].folded)
 

@@ -127,6 +127,8 @@ class Superlatives(Measuring):
         self._use("ask.")
         filters, _ = self._filters(None)
         named = naming(self._table)
+        if asked and not named and set(asked) == {column}:
+            return Plan(filters=filters, measures=(Measure(Func.MAX if high else Func.MIN, column),))
         shown = tuple(dict.fromkeys((*named, *asked, column))) if named or asked else ()
         return Plan(
             task=Task.LIST,
@@ -161,10 +163,8 @@ class Superlatives(Measuring):
         if following and beside:
             following.role = "measure"
             return beside
-        if concept and rows and (order := self._by_figure(place)):
-            return order
         if concept:
-            return self._said(concept, word)
+            return (self._by_figure(place) if rows else None) or self._said(concept, word)
         pieces = following and following.values and word.has("super.amount") and self._any("concept.sold")
         if following and (verb := self._pieces(following) if pieces else self._participle(following)):
             return verb
@@ -217,6 +217,12 @@ class Superlatives(Measuring):
         if concept == "price" and wanted and self._columns.transacted(wanted.field):
             total = self._figures.of_concept("revenue", word.text)
             return Figure(total.measure, True, total.score, total.notes) if total else None
+        if concept == "duration" and (far := self._columns.of_concept("distance")):
+            # The longest race takes the most time or goes the farthest.
+            if self._columns.of_concept("duration"):
+                self._figures.ambiguous.append(f"“{word.text}” may be by time or by {far[0].name}")
+                return None
+            return self._figures.of_concept("distance", word.text)
         return self._figures.of_concept(concept, word.text)
 
     def _by_date(self, high: bool) -> Figure | None:

@@ -45,7 +45,8 @@ class Assembly(Superlatives):
         if self._wanted is None and named and not self._any("ask.", "func.", "super.", "logic.share"):
             self._wanted = self._nouns.opening()
             self.score *= 0.9 if self._wanted else 1.0
-        if self._wanted is None and self._any("ask.person"):
+        ranked = self._any("super.") and self._any("row.")
+        if self._wanted is None and self._any("ask.person") and not ranked:
             self._wanted = self._who()
         if self._any("logic.growth") and (self._any("super.") or self._wanted or self._groups):
             self.refusal = "how each of several things changed is more than one plan can say"

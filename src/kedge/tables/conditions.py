@@ -271,7 +271,9 @@ class Finder:
     def _close(self, last: int, after: Mention) -> bool:
         """Whether only `of` stands between the number and the noun."""
         between = self._reading.tokens[self._content[last].end : after.start]
-        return all(token.folded in ("of", "de", "von", "different") for token in between)
+        tags = self._reading.lexicon.tags
+        small = ("of", "de", "von", "different")
+        return all(token.folded in small or "units.physical" in tags(token.folded) for token in between)
 
     def _equal(self, mention: Mention, before: Mention, value: float, unit: str) -> None:
         """`household 906`, `week 12`, `quantity of 3`: the number is the column's value."""

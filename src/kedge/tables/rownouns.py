@@ -11,6 +11,7 @@ import Stemmer
 from kedge.tables.lexicon import Lexicon
 from kedge.tables.schema import Column
 from kedge.tables.words import Token, name_words, singular
+from kedge.text.analyze import fold
 
 if TYPE_CHECKING:
     from kedge.tables.mentions import Mention
@@ -52,6 +53,10 @@ def mark_rows(mentions: Sequence[Mention], tokens: Sequence[Token], lexicon: Lex
             _become(mention, _STOP)
             continue
         if not _free(mention):
+            continue
+        unit = "units.physical" in lexicon.tags(tokens[mention.start].folded)
+        if unit and before and before.amount and before.end == mention.start:
+            _become(mention, _STOP)
             continue
         token = tokens[mention.start]
         if _happened(token, lexicon, events):
@@ -102,9 +107,8 @@ def _fits(thing: str, own: frozenset[str], vocabulary: Vocabulary, events: froze
 
 
 def _named_after(token: Token, vocabulary: Vocabulary) -> bool:
-    """Presidents of a table called presidential."""
-    names = name_words(vocabulary.table.name.replace("-", " "))
-    return len(token.word) > 4 and any(name.startswith(token.word) for name in names)
+    """Presidents of a table called presidential, cereals of UScereal."""
+    return len(token.word) > 4 and token.word in fold(vocabulary.table.name)
 
 
 def _own_things(lexicon: Lexicon, vocabulary: Vocabulary) -> frozenset[str]:
@@ -115,7 +119,7 @@ def _own_things(lexicon: Lexicon, vocabulary: Vocabulary) -> frozenset[str]:
     for column in table.columns:
         if column.distinct == table.rows and not column.type.measured:
             named += [singular(name) for name in name_words(column.name)]
-    own = frozenset(things[name] for name in named if name in things)
+    own = frozenset(things[name] for name in named if name in things) | vocabulary.kinds
     words = {word for column in table.columns for word in name_words(column.name)}
     return own or (frozenset({"person"}) if words & _OF_PERSONS else frozenset())
 

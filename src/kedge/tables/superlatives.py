@@ -127,7 +127,7 @@ class Superlatives(Measuring):
         self._use("ask.")
         filters, _ = self._filters(None)
         named = naming(self._table)
-        if asked and not named and set(asked) == {column}:
+        if asked and not named and set(asked) == {column} and (self._limit or 1) == 1:
             return Plan(filters=filters, measures=(Measure(Func.MAX if high else Func.MIN, column),))
         shown = tuple(dict.fromkeys((*named, *asked, column))) if named or asked else ()
         return Plan(

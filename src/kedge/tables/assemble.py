@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
+
+import Stemmer
 
 from kedge.tables.filters import Named, dated, merged
 from kedge.tables.frame import OTHER_MEASURE, OTHER_THING, Alternative, of_groups
 from kedge.tables.nouns import Thing
 from kedge.tables.plan import Filter, Func, Group, Measure, Op, Order, Plan, Side, Task
+from kedge.tables.schema import Column
 from kedge.tables.superlatives import Superlatives
 from kedge.tables.vocabulary import entity
+
+_stem = Stemmer.Stemmer("english").stemWord
 
 
 class Assembly(Superlatives):
@@ -39,7 +45,8 @@ class Assembly(Superlatives):
         if self._wanted is None and named and not self._any("ask.", "func.", "super.", "logic.share"):
             self._wanted = self._nouns.opening()
             self.score *= 0.9 if self._wanted else 1.0
-        if self._wanted is None and self._any("ask.person"):
+        ranked = self._any("super.") and self._any("row.")
+        if self._wanted is None and self._any("ask.person") and not ranked:
             self._wanted = self._who()
         if self._any("logic.growth") and (self._any("super.") or self._wanted or self._groups):
             self.refusal = "how each of several things changed is more than one plan can say"
@@ -85,6 +92,11 @@ class Assembly(Superlatives):
         tally = self._tally(measures[0])
         if tally:
             return tally
+        if any(
+            one.has("logic.group") and not one.role and two.role == "measure" for one, two in pairwise(self._content)
+        ):
+            # By a figure with many values: neither a group nor a second figure.
+            self.score *= OTHER_THING
         by = self._by()
         if self._wanted:
             if not self._any("ask.count", "ask.much", "func."):
@@ -152,8 +164,11 @@ class Assembly(Superlatives):
     def _list(self) -> Plan | None:
         thing = self._wanted
         filters, _ = self._filters(None)
+        if thing is None and filters and (when := self._when()):
+            return Plan(task=Task.LIST, filters=filters, measures=(), columns=(when.field,), distinct=True)
         opens = bool(self._content) and self._content[0].has("row.")
-        if thing is None and not (filters and (self._any("ask.list") or opens)):
+        asked = any(one.has("ask.which") and two.has("row.") for one, two in pairwise(self._content))
+        if thing is None and not (filters and (self._any("ask.list") or opens or asked)):
             return None
         self._use("ask.", "row.")
         if thing is None:
@@ -168,6 +183,23 @@ class Assembly(Superlatives):
         return Plan(
             task=Task.LIST, filters=filters, measures=(), columns=tuple(shown), distinct=True, limit=self._limit
         )
+
+    def _when(self) -> Column | None:
+        """The date that `when` asks for: the only one, or the one that the verb names (when was it shipped)."""
+        if not self._any("ask.when") or self._dates is None or not self._dates.type.dated:
+            return None
+        self._use("ask.when")
+        stems = {_stem(token.folded) for token in self._reading.tokens}
+        columns = self._columns.dated()
+        named = [column for column in columns if self._columns.named_like(stems - {"date", "time"}, column.field)]
+        if len(named) != 1 and len(columns) != 1:
+            self.refusal = "it is not clear which date is asked for"
+            return None
+        chosen = (named or columns)[0]
+        for mention in self._content:
+            if mention.columns and chosen in mention.columns.columns:
+                mention.role = mention.role or "shown"
+        return chosen
 
     def _share(self) -> Plan | None:
         word = self._first("logic.share")

@@ -23,8 +23,8 @@ _TIMES = frozenset("date time timestamp datetime day at on when".split())
 _NOT_ADDED = frozenset(
     "price rate rating score age salary wage temperature percent percentage ratio average avg mean median grade level "
     "index rank height weight width length latitude longitude lat lon year month day week hour "
-    "share unit bmi pressure speed fare satisfaction stars star nps quality mark marks maximum minimum gdp density speed depth elevation "
-    "altitude acceleration horsepower displacement mpg iq".split()
+    "share unit bmi pressure speed fare satisfaction stars star nps quality mark marks maximum minimum gdp density "
+    "speed depth elevation altitude acceleration horsepower displacement mpg iq".split()
 )
 """Words of measures that one does not add up over rows."""
 _RATED = frozenset("rating score satisfaction grade star mark nps quality rate".split())
@@ -130,6 +130,8 @@ class Columns:
         translated = [tag.partition(".")[2] for tag in lexicon.tags(*folded) if tag.startswith("nouns.")]
         forms += [tuple(singular(word) for word in noun.split("_")) for noun in translated]
         forms += [tuple(singular(written_out(word)) for word in folded)]
+        if len(folded) > 2 and folded[1] == "of" and not (lexicon.tags(*folded[:1]) or lexicon.tags(*folded[:2])):
+            forms += [(*forms[0][:1], *forms[0][2:])]
         best = self._scores(forms) or self._shortened(forms[0])
         measures = [tag.partition(".")[2] for tag in lexicon.tags(*folded) if tag.startswith("concept.")]
         if not best and end - start == 1 and not any(map(self.of_concept, measures)):
@@ -138,7 +140,7 @@ class Columns:
         return _chosen(start, end, best)
 
     def _shortened(self, asked: tuple[str, ...]) -> list[tuple[_Known, float]]:
-        """Columns named by initials (mpg, miles per gallon; either way round) or by the beginning of the word (displ)."""
+        """Columns named by initials (mpg, miles per gallon), without a gap (marketvalue), or by a beginning (displ)."""
         out = []
         first = "".join(word[:1] for word in asked)
         for known in self._known:
@@ -146,6 +148,8 @@ class Columns:
             initials = "".join(word[:1] for word in known.words)
             spelt = len(asked) == 1 and len(known.words) > 2 and asked[0] == initials
             begins = len(asked) == 1 and any(_begins(word, asked[0]) for word in known.core)
+            joined = "".join(known.words)
+            spelt = spelt or (len(asked) + len(known.words) > 2 and "".join(asked) in (joined, singular(joined)))
             if whole or spelt or (begins and not known.column.type.dated):
                 out.append((known, 0.95 if whole or spelt else 0.85 if len(known.core) == 1 else 0.75))
         return out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import Stemmer
 
@@ -26,6 +27,13 @@ _NEAR = 3
 _JOINS = ("and", "und", "y", "et")
 _MANY_MORE = 5
 _COLUMN_WORD = 0.45
+_NO_CHOICE = 0.55
+_LOOSE = 0.8
+_THAN = ("than", "als", "que", "from", "von", "de")
+_JOINING = frozenset(
+    {"logic.and", "logic.or", "logic.compare", "logic.difference", "logic.not", "compared.to", "compared.more"}
+    | {"compared.less", "compared.between", "way.to"}
+)
 _stem = Stemmer.Stemmer("english").stemWord
 
 
@@ -83,7 +91,20 @@ class Finder:
             elif mention.columns and len(mention.columns.columns) == 1:
                 self._boolean(place, mention)
         self._join_equals()
+        self._one_or_other()
         return self.found
+
+    def _one_or_other(self) -> None:
+        """Two values of one column with no `and` or `or` between them are no choice: deaths that were suicides."""
+        for one, two in pairwise(self.found.named):
+            if one.filter.column != two.filter.column or one.negated != two.negated:
+                continue
+            between = self._reading.tokens[one.mention.end : two.mention.start]
+            joined = any(self._reading.lexicon.tags(t.folded) & _JOINING or t.folded in _THAN for t in between)
+            first = self._reading.tokens[one.mention.end - 1].end
+            last = self._reading.tokens[two.mention.start].start
+            if not joined and not set(self._reading.text[first:last]) & set(",;/&+-"):
+                self.found.scores.append(_NO_CHOICE)
 
     def _value(self, place: int, mention: Mention) -> None:
         ranked = self._ranked(place, mention)
@@ -92,6 +113,10 @@ class Finder:
             self.found.rivals.append((mention, best))
         chosen = best[self._choice % len(best)]
         score = min(1.0, chosen.score) - (_COLUMN_WORD if self._column_word(mention, chosen, ranked[0][0]) else 0.0)
+        following = self._content[place + 1] if place + 1 < len(self._content) else None
+        if chosen.score < _LOOSE and following and following.start == mention.end and following.concept():
+            # Part of a figure's name rather than of a value: market value, food markets.
+            score *= _LOOSE
         self.found.scores.append(score)
         self.found.loose = self.found.loose or chosen.score < 1.0
         if chosen.score < 0.9:
@@ -196,10 +221,18 @@ class Finder:
     def _counts(self, mention: Mention, before: Mention | None, after: Mention) -> bool:
         """`4 cylinder cars`: the number belongs to the column that follows at once."""
         column = after.column()
-        if after.columns is None or len(after.columns.columns) != 1 or column is None or not column.type.measured:
+        if after.columns is None or len(after.columns.columns) != 1 or column is None:
+            return False
+        if not column.type.measured and not self._written(mention, column):
             return False
         beside = before is not None and before.columns is not None and before.end == mention.start
         return after.start == mention.end and not after.role and not beside
+
+    def _written(self, mention: Mention, column: Column) -> bool:
+        """Whether a column of texts has this number as a value."""
+        token = self._reading.tokens[mention.start]
+        found = self._reading.vocabulary.values.whole((token.word,), mention.start, mention.end)
+        return column.type is ColumnType.CATEGORY and any(match.column == column.field for match in found)
 
     def _turned(self, place: int, op: Op) -> Op:
         """`not more than 5` is at most 5."""
@@ -238,14 +271,16 @@ class Finder:
     def _close(self, last: int, after: Mention) -> bool:
         """Whether only `of` stands between the number and the noun."""
         between = self._reading.tokens[self._content[last].end : after.start]
-        return all(token.folded in ("of", "de", "von", "different") for token in between)
+        tags = self._reading.lexicon.tags
+        small = ("of", "de", "von", "different")
+        return all(token.folded in small or "units.physical" in tags(token.folded) for token in between)
 
     def _equal(self, mention: Mention, before: Mention, value: float, unit: str) -> None:
         """`household 906`, `week 12`, `quantity of 3`: the number is the column's value."""
         if before.columns is None or before.role in ("filter", "number"):
             return
         columns = [column for column in before.columns.columns if column.type is ColumnType.ID] or [
-            column for column in before.columns.columns if column.type.measured
+            column for column in before.columns.columns if column.type.measured or self._written(mention, column)
         ]
         between = self._reading.tokens[before.end : mention.start] if before.start < mention.start else ()
         if len(columns) != 1 or any(
@@ -254,7 +289,7 @@ class Finder:
             return
         column = columns[0]
         given: Scalar = scaled(value, unit, column)
-        if column.type is ColumnType.ID:
+        if not column.type.measured:
             given = self._reading.tokens[mention.start].text
         mention.role = before.role = "filter"
         self.found.others.append((mention, Filter(column.field, Op.IS, (given,))))

@@ -10,6 +10,7 @@ from kedge.tables.mentions import Mention
 from kedge.tables.plan import Arithmetic, Func, Measure
 from kedge.tables.plan_text import column_name, measure_text
 from kedge.tables.schema import Column
+from kedge.tables.words import name_words
 
 
 @dataclass(slots=True)
@@ -40,8 +41,8 @@ class Figures:
         if mention.columns:
             measured = [column for column in mention.columns.columns if column.type.measured]
             return self._one(mention.text, measured, mention.columns.score) if measured else None
-        concept = mention.concept()
-        return self.of_concept(concept, mention.text) if concept else None
+        figures = (self.of_concept(concept, mention.text) for concept in mention.concepts())
+        return next((figure for figure in figures if figure), None)
 
     def of_concept(self, concept: str, said: str) -> Figure | None:
         """The figure behind a kind of measure."""
@@ -58,6 +59,8 @@ class Figures:
         return self._computed(said) if concept == "revenue" else None
 
     def _one(self, said: str, columns: Sequence[Column], score: float) -> Figure | None:
+        plain = [column for column in columns if len(name_words(column.name)) == 1]
+        columns = plain if len(plain) == 1 else columns
         if len(columns) > 1 and self.prefer:
             preferred = [column for column in columns if self._columns.said_in(self.prefer, column.field)]
             columns = preferred if len(preferred) == 1 else columns

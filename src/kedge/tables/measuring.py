@@ -57,15 +57,15 @@ class Measuring(Frame):
             if figure:
                 self._take(figure)
                 return figure.measure
-            if self._named and not any(column.distinct == self._table.rows for column in self._table.columns):
-                # Without a column that names each row, it is not clear that rows are what is counted.
+            if self._named and self._of_parts():
+                # Lines of an order, visits of a patient: it is not clear that rows are what is counted.
                 self.score *= 0.55
-            return Measure(Func.COUNT) if self._named else None
+            return Measure(Func.COUNT) if self._named or self._others else None
         figure = self._figures.of(head)
         if figure and not head.has("concept.revenue"):
             head.role = "measure"
             self._take(figure)
-            return replace(figure.measure, func=Func.SUM)
+            return replace(figure.measure) if self._adds(figure.measure) else self._different(figure.measure)
         counted = self._counted(head)
         if counted:
             head.role = "measure"
@@ -81,6 +81,18 @@ class Measuring(Frame):
             sold = self._figures.of_concept("quantity", head.text) if head.has("concept.sold") else None
             return sold.measure if sold else Measure(Func.COUNT)
         return Measure(Func.COUNT) if head.unknown else None
+
+    def _different(self, measure: Measure) -> Measure | None:
+        """How many years: different ones. How many days, where days are numbers of a month, cannot be told."""
+        column = self._table.column(measure.column or "")
+        return Measure(Func.DISTINCT, column.field) if column.yearly or self._any("logic.distinct") else None
+
+    def _of_parts(self) -> bool:
+        """Whether several rows make up one thing, by an id that recurs or by pieces, and no column names each row."""
+        if any(column.distinct == self._table.rows for column in self._table.columns):
+            return False
+        recurring = any(column.type is ColumnType.ID for column in self._table.columns)
+        return recurring or bool(self._columns.of_concept("quantity") or self._columns.of_concept("price"))
 
     def _were_sold(self) -> bool:
         """Whether the things counted were sold, not selling."""

@@ -64,9 +64,13 @@ class Mention:
             tag == wanted or (wanted.endswith(".") and tag.startswith(wanted)) for tag in self.tags for wanted in tags
         )
 
+    def concepts(self) -> list[str]:
+        """The kinds of measure it may speak of."""
+        return [tag.partition(".")[2] for tag in sorted(self.tags) if tag.startswith("concept.")]
+
     def concept(self) -> str | None:
-        """The kind of measure it speaks of."""
-        return next((tag.partition(".")[2] for tag in sorted(self.tags) if tag.startswith("concept.")), None)
+        """The first of them."""
+        return next(iter(self.concepts()), None)
 
     def column(self) -> Column | None:
         return self.columns.columns[0] if self.columns else None
@@ -191,7 +195,8 @@ class _Found:
         for start in range(len(self._question)):
             for end in range(start + 1, min(len(self._question), start + MOST_WORDS) + 1):
                 quote = self._question[start].quote
-                if quote != self._question[end - 1].quote or (not quote and self._function(start, end)):
+                letter = end == start + 1 and self._letter(start)
+                if quote != self._question[end - 1].quote or (not quote and not letter and self._function(start, end)):
                     continue
                 if not quote and end == start + 1 and self._is_measure(start):
                     continue
@@ -202,7 +207,7 @@ class _Found:
                 mention = self.mention(start, end)
                 mention.values = sorted(matches, key=lambda match: -match.score)
                 whole = quote and not self._inside(start - 1, quote) and not self._inside(end, quote)
-                out.append(_Candidate((end - start + (20 if whole else 0), 5.0), mention))
+                out.append(_Candidate((end - start + (20 if whole else 0), 8.0 if letter else 5.0), mention))
         return out
 
     def _same(self, start: int, end: int) -> list[ValueMatch]:
@@ -240,6 +245,15 @@ class _Found:
         if end - start > 1:
             return all(self._strong(place) for place in range(start, end))
         return self._strong(start) or len(self._question[start].word) < 2 or self._question[start].word.isdigit()
+
+    def _letter(self, place: int) -> bool:
+        """A capital letter after the column that has it as a value: discipline A."""
+        token = self._question[place]
+        if place == 0 or len(token.text) > 1 or not token.text.isupper():
+            return False
+        named = self._vocabulary.columns.matches(self._question, place - 1, place, self._lexicon)
+        found = self._vocabulary.values.whole((token.word,), place, place + 1)
+        return named is not None and any(match.column == column.field for match in found for column in named.columns)
 
     def _is_measure(self, place: int) -> bool:
         """Whether a word such as sales or value stands for a measure that this table has."""

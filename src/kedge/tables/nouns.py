@@ -21,6 +21,9 @@ _PARTS = {
     "time.year": Part.YEAR,
 }
 
+_FEW = 30
+_BY = ("by", "per", "for each", "for every", "each", "every", "in each", "of each")
+
 
 @dataclass(frozen=True, slots=True)
 class Thing:
@@ -121,7 +124,9 @@ class Nouns:
                 thing = self.thing(mention)
                 if thing:
                     out.append((mention, self._mark(thing)))
-            if mention.has("logic.group") and not mention.role and not self._agent(place):
+            if mention.has("logic.group") and not mention.role and self._agent(place):
+                mention.role = "cue"
+            if mention.has("logic.group") and not mention.role:
                 out += self._grouped(place, mention)
         return out
 
@@ -135,7 +140,7 @@ class Nouns:
         position = place + 1
         while position < len(self._content):
             mention = self._content[position]
-            thing = self.thing(mention) or self._numbered(mention)
+            thing = self.thing(mention) or self._numbered(mention) or self._few(by, mention)
             ranking = thing and thing.column and thing.column.type.measured and self._ranked(place)
             if thing is None or ranking:
                 break
@@ -153,6 +158,12 @@ class Nouns:
                     break
                 position += 1
         return out
+
+    def _few(self, by: Mention, mention: Mention) -> Thing | None:
+        """Numbers with few different values after a plain `by`: average price by screen."""
+        column = mention.column()
+        few = column is not None and column.type.measured and 1 < column.distinct <= _FEW and not mention.role
+        return Thing(mention, column) if few and by.text.lower() in _BY else None
 
     def _ranked(self, place: int) -> bool:
         """`Top 5 cars by age`: that `by` says the order."""

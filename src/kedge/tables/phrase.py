@@ -9,8 +9,9 @@ from decimal import Decimal
 
 from kedge.tables.execute import PlanResult
 from kedge.tables.plan import CUTS, Func, Measure, Order, Part, Plan, Task
-from kedge.tables.plan_text import filter_text, group_text, having_text, measure_text, part_text
+from kedge.tables.plan_text import column_name, filter_text, group_text, having_text, measure_text, part_text
 from kedge.tables.schema import Table
+from kedge.tables.words import name_words
 
 _SHOWN = 10
 
@@ -78,6 +79,8 @@ def phrase(plan: Plan, table: Table, result: PlanResult) -> str:  # noqa: PLR091
         what = ", ".join(group_text(group, table) for group in plan.groups)
         kept = f" whose {measure_text(plan.measures[0], table)} " + having_text(plan) if plan.having else ""
         return f"{number_text(result.rows[0][0])} different {what}{kept}{_where(plan, table)}."
+    if not plan.groups and [measure.func for measure in plan.measures] == [Func.COUNT] and not plan.measures[0].column:
+        return f"{_rows(result.rows[0][0])}{_where(plan, table) or ' in all'}."
     if not plan.groups:
         figures = " and ".join(
             f"{measure_text(measure, table)} is {number_text(cell)}"
@@ -91,11 +94,11 @@ def _grouped(plan: Plan, table: Table, result: PlanResult) -> str:
     if not result.rows:
         return f"No {group_text(plan.groups[0], table)} fits{_where(plan, table)}."
     figure = measure_text(plan.measures[0], table)
-    lines = [f"{_name(plan, row)}: {_figures(plan, row)}" for row in result.rows[:_SHOWN]]
+    lines = [f"{_name(plan, row, table)}: {_figures(plan, row)}" for row in result.rows[:_SHOWN]]
     if plan.limit == 1 and plan.order:
         first = result.rows[0]
         rank = _rank(plan.measures[0], plan.order)
-        names = _joined([_name(plan, row) for row in result.rows])
+        names = _joined([_name(plan, row, table) for row in result.rows])
         many = "have" if len(result.rows) > 1 else "has"
         return f"{names} {many} the {rank}{figure}: {_figures(plan, first)}{_where(plan, table)}."
     more = f" and {len(result.rows) - _SHOWN:,} more" if len(result.rows) > _SHOWN else ""
@@ -116,17 +119,74 @@ def _rank(measure: Measure, order: Order) -> str:
     return "highest " if order.descending else "lowest "
 
 
+def _rows(count: object) -> str:
+    return "1 row" if count == 1 else f"{number_text(count)} rows"
+
+
+def _cells(row: Sequence[object], fields: Sequence[str], table: Table) -> str:
+    """The cells of one row; years without day or thousands sign."""
+    out = []
+    for cell, column in zip(row, (table.column(field) for field in fields), strict=True):
+        figure = column.type.measured and not column.yearly
+        out.append(_year(cell) if column.yearly else number_text(cell) if figure else _plain(cell))
+    return ", ".join(out)
+
+
+def _year(cell: object) -> str:
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell.year) if isinstance(cell, date) else _plain(cell)
+
+
 def _listed(plan: Plan, table: Table, result: PlanResult) -> str:
     fields = plan.columns or tuple(column.field for column in table.columns)
-    measured = [table.column(field).type.measured for field in fields]
-    rows = [
-        ", ".join(number_text(cell) if figure else _plain(cell) for cell, figure in zip(row, measured, strict=True))
-        for row in result.rows[:_SHOWN]
-    ]
+    rows = [_cells(row, fields, table) for row in result.rows[:_SHOWN]]
+    if not rows:
+        names = ", ".join(column_name(table, field) for field in fields)
+        return f"There is no {names}{_where(plan, table)}."
+    if plan.order and plan.order.column in plan.columns and plan.limit:
+        return _first_rows(plan, table, result)
     more = f" and {len(result.rows) - _SHOWN:,} more" if len(result.rows) > _SHOWN else ""
     many = f"{len(result.rows):,}{'+' if result.truncated else ''}"
-    what = "different values" if plan.distinct else "rows"
-    return f"{many} {what}{_where(plan, table)}: {'; '.join(rows)}{more}."
+    one = len(result.rows) == 1
+    if plan.distinct:
+        what = " ".join(column_name(table, field) for field in fields[:1])
+        return (
+            f"{what}{_where(plan, table)}: {'; '.join(rows)}{more}."
+            if one
+            else (f"{many} different values of {what}{_where(plan, table)}: {'; '.join(rows)}{more}.")
+        )
+    return f"{many} {'row' if one else 'rows'}{_where(plan, table)}: {'; '.join(rows)}{more}."
+
+
+def _first_rows(plan: Plan, table: Table, result: PlanResult) -> str:
+    """Rows that come first by a figure: what names them, and the figure."""
+    by = plan.order.column if plan.order and plan.order.column else ""
+    rank = "highest" if plan.order and plan.order.descending else "lowest"
+    place = plan.columns.index(by)
+    others = [field for field in plan.columns if field != by]
+    lines = []
+    for row in result.rows[:_SHOWN]:
+        named = _cells([cell for number, cell in enumerate(row) if number != place], others, table)
+        named = named.replace(", ", " ", 1) if _full_name(others, table) else named
+        lines.append((named, _cells(row[place : place + 1], [by], table)))
+    figure = f"the {rank} {column_name(table, by)}"
+    if plan.limit == 1 and others:
+        names = (
+            _joined([named for named, _ in lines])
+            if len(result.rows) <= _SHOWN
+            else ("; ".join(named for named, _ in lines) + f" and {len(result.rows) - _SHOWN:,} more")
+        )
+        many = "have" if len(result.rows) > 1 else "has"
+        return f"{names} {many} {figure}: {lines[0][1]}{_where(plan, table)}."
+    more = f" and {len(result.rows) - _SHOWN:,} more" if len(result.rows) > _SHOWN else ""
+    cells = "; ".join(f"{named}: {value}" if named else value for named, value in lines)
+    return f"The {_rows(len(result.rows))} with {figure}{_where(plan, table)}: {cells}{more}."
+
+
+def _full_name(fields: Sequence[str], table: Table) -> bool:
+    """Whether the first two columns are the two parts of a person's name."""
+    return len(fields) > 1 and all("name" in name_words(column_name(table, field)) for field in fields[:2])
 
 
 def _compared(plan: Plan, table: Table, result: PlanResult) -> str:
@@ -146,7 +206,7 @@ def _compared(plan: Plan, table: Table, result: PlanResult) -> str:
 def _shared(plan: Plan, table: Table, result: PlanResult) -> str:
     figure = measure_text(plan.measures[0], table)
     if plan.groups:
-        lines = [f"{_name(plan, row)}: {_percent(row[-1])}" for row in result.rows[:_SHOWN]]
+        lines = [f"{_name(plan, row, table)}: {_percent(row[-1])}" for row in result.rows[:_SHOWN]]
         return f"Share of the {figure}{_where(plan, table)}: {'; '.join(lines)}."
     part, whole, share = result.rows[0][-3:]
     what = " and ".join(filter_text(item, table) for item in plan.part)
@@ -158,11 +218,12 @@ def _percent(value: object) -> str:
     return f"{float(str(value)):.2f} %" if value is not None else "none"
 
 
-def _name(plan: Plan, row: Sequence[object]) -> str:
-    cells = [
-        part_text(cell, group.part) if group.part else ("(empty)" if cell is None else _plain(cell))
-        for cell, group in zip(row, plan.groups, strict=False)
-    ]
+def _name(plan: Plan, row: Sequence[object], table: Table) -> str:
+    cells = []
+    for cell, group in zip(row, plan.groups, strict=False):
+        yearly = table.column(group.column).yearly and group.part in (None, Part.DAY, Part.MONTH, Part.QUARTER)
+        empty = "(empty)" if cell is None and not group.part else ""
+        cells.append(empty or (_year(cell) if yearly else part_text(cell, group.part) if group.part else _plain(cell)))
     return cells[0] if len(cells) == 1 else f"{cells[0]} ({', '.join(cells[1:])})"
 
 

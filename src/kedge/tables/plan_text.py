@@ -77,10 +77,20 @@ def filter_text(item: Filter, table: Table) -> str:
         values = [part_text(round(value), item.part) for value in item.values if isinstance(value, int | float)]
     else:
         values = [value_text(value) for value in item.values]
+    if table.column(item.column).yearly and not item.part:
+        values = [_year(value) for value in item.values]
+        if item.op is Op.BETWEEN and values[0] == values[1]:
+            return f"{name} is {values[0]}"
     if item.op is Op.BETWEEN:
         return f"{name} is from {values[0]} to {values[1]}"
     several = ", ".join(values[:-1]) + " or " + values[-1] if len(values) > 1 else "".join(values)
     return f"{name} {_WORDS[item.op]} {several}".strip()
+
+
+def _year(value: Scalar) -> str:
+    if isinstance(value, date):
+        return str(value.year)
+    return str(int(value)) if isinstance(value, int | float) and value == int(value) else value_text(value)
 
 
 def measure_text(measure: Measure, table: Table) -> str:

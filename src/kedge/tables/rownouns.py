@@ -9,18 +9,29 @@ from typing import TYPE_CHECKING
 import Stemmer
 
 from kedge.tables.lexicon import Lexicon
-from kedge.tables.schema import Column, ColumnType
+from kedge.tables.schema import Column
 from kedge.tables.words import Token, name_words, singular
+from kedge.text.analyze import fold
 
 if TYPE_CHECKING:
     from kedge.tables.mentions import Mention
     from kedge.tables.vocabulary import Vocabulary
 
 _PERSONS = frozenset(
-    "victim worker student teacher patient passenger player voter prisoner mother child person".split()
+    "victim worker student teacher patient passenger player voter prisoner mother child politician judge artist "
+    "soldier driver person".split()
 )
+_STRICT = frozenset("victim voter prisoner mother child family death birth event".split())
+"""Nouns that say more than that there is a row, unless the table is known to be of them."""
+_OF_PERSONS = frozenset("gender sex marital ethnicity occupation religion".split())
+"""Column names that only a table of persons has."""
 _LOOSE = 0.85
 _ROWS = frozenset({"row.rows"})
+_STOP = frozenset({"stop.plain"})
+_FILLERS = frozenset(
+    "status level levels value values type types category categories class code codes column field".split()
+)
+"""What may follow a column's name without saying more: conservation status."""
 _LIGHT = frozenset({"verb.light"})
 _MOST_EMPTY = 0.05
 _stem = Stemmer.Stemmer("english").stemWord
@@ -32,7 +43,20 @@ def mark_rows(mentions: Sequence[Mention], tokens: Sequence[Token], lexicon: Lex
     own = _own_things(lexicon, vocabulary)
     chosen = ""
     for place, mention in enumerate(mentions):
-        if mention.end - mention.start > 1 or not _free(mention):
+        before = mentions[place - 1] if place else None
+        if mention.end - mention.start > 1:
+            continue
+        after_column = before is not None and before.columns is not None and before.end == mention.start
+        of = before.column() if before else None
+        known = bool(mention.values or mention.columns or (mention.tags and not (of and of.type.measured)))
+        if after_column and tokens[mention.start].folded in _FILLERS and not known:
+            _become(mention, _STOP)
+            continue
+        if not _free(mention):
+            continue
+        unit = "units.physical" in lexicon.tags(tokens[mention.start].folded)
+        if unit and before and before.amount and before.end == mention.start:
+            _become(mention, _STOP)
             continue
         token = tokens[mention.start]
         if _happened(token, lexicon, events):
@@ -40,8 +64,11 @@ def mark_rows(mentions: Sequence[Mention], tokens: Sequence[Token], lexicon: Lex
             continue
         thing = _things(lexicon).get(token.word, "")
         following = mentions[place + 1] if place + 1 < len(mentions) else None
-        describes = following is not None and following.start == mention.end and _noun(following, tokens, lexicon)
-        fits = thing and not describes and chosen in ("", thing) and _fits(thing, own, vocabulary)
+        describes = (
+            following is not None and following.start == mention.end and _noun(following, tokens, lexicon, vocabulary)
+        )
+        fits = thing and not describes and chosen in ("", thing) and _fits(thing, own, vocabulary, events)
+        fits = fits or (not describes and _named_after(token, vocabulary))
         if fits or (_stem(token.folded) in events and not describes):
             chosen = chosen or thing
             _become(mention, _ROWS)
@@ -60,27 +87,41 @@ def _free(mention: Mention) -> bool:
     return mention.unknown
 
 
-def _noun(mention: Mention, tokens: Sequence[Token], lexicon: Lexicon) -> bool:
+def _noun(mention: Mention, tokens: Sequence[Token], lexicon: Lexicon, vocabulary: Vocabulary) -> bool:
+    column = mention.column()
+    if column and (column.field in vocabulary.flags or tokens[mention.start].folded.endswith("ed")):
+        return False
     thing = mention.end - mention.start == 1 and _things(lexicon).get(tokens[mention.start].word)
     return bool(mention.columns or thing or mention.has("row."))
 
 
-def _fits(thing: str, own: frozenset[str], vocabulary: Vocabulary) -> bool:
+def _fits(thing: str, own: frozenset[str], vocabulary: Vocabulary, events: frozenset[str]) -> bool:
     """A table of orders has no customers as rows; a table with a number of inhabitants has no people."""
     if thing in _PERSONS | {"death", "birth"} and vocabulary.columns.of_concept("heads"):
         return False
-    return not own or thing in own or (thing == "person" and bool(own & _PERSONS))
+    if thing in own or (thing == "victim" and "death" in events):
+        return True
+    if thing in _STRICT:
+        return False
+    return not own or (thing == "person" and bool(own & _PERSONS)) or (thing in _PERSONS and own == {"person"})
+
+
+def _named_after(token: Token, vocabulary: Vocabulary) -> bool:
+    """Presidents of a table called presidential, cereals of UScereal."""
+    return len(token.word) > 4 and token.word in fold(vocabulary.table.name)
 
 
 def _own_things(lexicon: Lexicon, vocabulary: Vocabulary) -> frozenset[str]:
-    """What the rows are by the table's name and by the id that each row has alone."""
+    """What the rows are: by the table's name, a column that is different in each row, or what only persons have."""
     table = vocabulary.table
-    names = [*name_words(table.name.replace("-", " "))]
-    for column in table.columns:
-        if column.type is ColumnType.ID and column.distinct == table.rows:
-            names += name_words(column.name)
     things = _things(lexicon)
-    return frozenset(things[singular(name)] for name in names if singular(name) in things)
+    named = [singular(name) for name in name_words(table.name.replace("-", " "))]
+    for column in table.columns:
+        if column.distinct == table.rows and not column.type.measured:
+            named += [singular(name) for name in name_words(column.name)]
+    own = frozenset(things[name] for name in named if name in things) | vocabulary.kinds
+    words = {word for column in table.columns for word in name_words(column.name)}
+    return own or (frozenset({"person"}) if words & _OF_PERSONS else frozenset())
 
 
 def _events(vocabulary: Vocabulary) -> frozenset[str]:

@@ -10,6 +10,8 @@ from importlib.resources import files
 from kedge.tables.words import Token, words
 
 _SHORT = 3
+_SOME = 5
+_NEARLY_ALL = 0.8
 
 
 def same_as(asked: Sequence[Token]) -> Iterator[tuple[str, ...]]:
@@ -18,10 +20,27 @@ def same_as(asked: Sequence[Token]) -> Iterator[tuple[str, ...]]:
     if len(said) == 1 and said[0].isalpha() and not _spelt(asked[0]):
         # A short word in small letters is hardly a code: or, in, me.
         return
-    for form in _table().get(said, ()):
-        yield form
+    yield from _table().get(said, ())
     if len(said) == 1:
         yield from _bare(asked[0].folded)
+
+
+def kind_of_values(values: Sequence[str]) -> str:
+    """`state` or `country` when nearly all of these are names or codes of such."""
+    known = _members()
+    for kind, forms in known.items():
+        if len(values) >= _SOME and sum(words(value) in forms for value in values) >= _NEARLY_ALL * len(values):
+            return kind
+    return ""
+
+
+@lru_cache(maxsize=1)
+def _members() -> dict[str, frozenset[tuple[str, ...]]]:
+    raw = tomllib.loads(files("kedge.tables.lexicon").joinpath("same.toml").read_text("utf-8"))
+    return {
+        kind: frozenset(words(form.strip()) for group in raw[section] for form in group.split(","))
+        for kind, section in (("state", "states"), ("country", "countries"))
+    }
 
 
 def _spelt(token: Token) -> bool:

@@ -69,7 +69,7 @@ class Column:
         if self.type.dated and isinstance(low, date) and isinstance(high, date):
             first = (low.month, low.day, high.month, high.day) == (1, 1, 1, 1)
             return first and 1 < self.distinct <= high.year - low.year + 1
-        named = "year" in _WORDS.split(self.name.lower()) or "yr" in _WORDS.split(self.name.lower())
+        named = bool({"year", "yr", "date"} & set(_WORDS.split(self.name.lower())))
         numbers = isinstance(low, int | float) and isinstance(high, int | float) and self.type.measured
         return named and numbers and _YEARS[0] <= float(str(low)) and float(str(high)) <= _YEARS[1]
 

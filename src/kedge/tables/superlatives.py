@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import Stemmer
 
@@ -33,7 +34,7 @@ class Superlatives(Measuring):
             # "The date of the first order" is a date, not the first of all dates.
             self._wanted = None
             self._use("time.")
-        figure = self._super_figure(word, concept, high)
+        figure = self._super_figure(word, concept, high, rows)
         if figure is None:
             self.refusal = f"it is not clear by what figure “{word.text}” is meant"
             return None
@@ -126,6 +127,8 @@ class Superlatives(Measuring):
         self._use("ask.")
         filters, _ = self._filters(None)
         named = naming(self._table)
+        if asked and not named and set(asked) == {column} and (self._limit or 1) == 1:
+            return Plan(filters=filters, measures=(Measure(Func.MAX if high else Func.MIN, column),))
         shown = tuple(dict.fromkeys((*named, *asked, column))) if named or asked else ()
         return Plan(
             task=Task.LIST,
@@ -149,7 +152,7 @@ class Superlatives(Measuring):
             tags = [tag for tag in tags if tag not in aged]
         return tags[0]
 
-    def _super_figure(self, word: Mention, concept: str, high: bool) -> Figure | None:
+    def _super_figure(self, word: Mention, concept: str, high: bool, rows: Mention | None) -> Figure | None:
         """By what the most or least is told."""
         place = self._content.index(word)
         following = self._content[place + 1] if place + 1 < len(self._content) else None
@@ -161,17 +164,25 @@ class Superlatives(Measuring):
             following.role = "measure"
             return beside
         if concept:
-            return self._said(concept, word)
+            return (self._by_figure(place) if rows else None) or self._said(concept, word)
         pieces = following and following.values and word.has("super.amount") and self._any("concept.sold")
         if following and (verb := self._pieces(following) if pieces else self._participle(following)):
             return verb
         for mention in (*self._content[place + 1 :], *reversed(self._content[:place])):
             unused = not mention.role and not mention.has("concept.sold")
-            if mention is following and mention.has("row.") and not word.has("super.amount"):
+            if mention is rows and not word.has("super.amount"):
                 continue
             if unused and (found := self._figure_or_count(mention)):
                 return found
         return self._not_said(word)
+
+    def _by_figure(self, place: int) -> Figure | None:
+        """`The heaviest animal by body weight` says by what."""
+        for by, mention in pairwise(self._content[place:]):
+            if by.has("logic.group") and (figure := self._figures.of(mention)):
+                by.role, mention.role = "cue", "measure"
+                return figure
+        return None
 
     def _participle(self, mention: Mention) -> Figure | None:
         """“Best rated” is by the average rating."""
@@ -206,6 +217,12 @@ class Superlatives(Measuring):
         if concept == "price" and wanted and self._columns.transacted(wanted.field):
             total = self._figures.of_concept("revenue", word.text)
             return Figure(total.measure, True, total.score, total.notes) if total else None
+        if concept == "duration" and (far := self._columns.of_concept("distance")):
+            # The longest race takes the most time or goes the farthest.
+            if self._columns.of_concept("duration"):
+                self._figures.ambiguous.append(f"“{word.text}” may be by time or by {far[0].name}")
+                return None
+            return self._figures.of_concept("distance", word.text)
         return self._figures.of_concept(concept, word.text)
 
     def _by_date(self, high: bool) -> Figure | None:

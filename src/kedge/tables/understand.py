@@ -17,12 +17,14 @@ from kedge.tables.frame import Alternative
 from kedge.tables.mentions import MOST_TOKENS, Mention, Reading
 from kedge.tables.plan import Plan, used
 from kedge.tables.plan_json import check_plan
+from kedge.tables.schema import ColumnType
 from kedge.tables.vocabulary import Vocabulary
 
 _stem = Stemmer.Stemmer("english").stemWord
 SURE = 0.6
 """From here on a plan is worth running."""
 _READINGS = 3
+_MOST_NAMES = 12
 _OTHER_COLUMN = 0.5
 """A value that fits another column as well, with another answer, is not worth a guess."""
 _LEFT_OVER = {
@@ -32,7 +34,8 @@ _LEFT_OVER = {
     "number": 0.4,
     "measure": 0.5,
     "hint": 0.7,
-    "column": 0.85,
+    "thing": 0.85,
+    "column": 0.58,
     "date": 0.5,
     "cue": 0.55,
 }
@@ -93,7 +96,14 @@ def _read(reading: Reading, choice: int) -> tuple[Understood, Assembly]:
     left = [mention for mention in reading.content if not mention.role and not _named_again(mention, reading, taken)]
     unmatched = tuple(mention.text for mention in left if _kind(mention))
     if plan is None:
-        return Understood(question, None, 0.0, assembly.refusal, tuple(assembly.ambiguous), unmatched), assembly
+        return Understood(
+            question,
+            None,
+            0.0,
+            _asked_again(assembly.refusal, unmatched, reading),
+            tuple(assembly.ambiguous),
+            unmatched,
+        ), assembly
     try:
         check_plan(plan, vocabulary.table)
     except PlanError as error:
@@ -105,17 +115,26 @@ def _read(reading: Reading, choice: int) -> tuple[Understood, Assembly]:
         sure *= 0.5
     notes = list(assembly.notes)
     if unmatched:
-        notes.append("not used: " + ", ".join(unmatched))
+        notes.append("not understood: " + ", ".join(unmatched))
     understood = Understood(
         question,
         plan,
         round(max(0.0, min(1.0, sure)), 3),
-        "; ".join(dict.fromkeys(notes)),
+        _asked_again("; ".join(dict.fromkeys(notes)), (), reading) if sure < SURE else "; ".join(dict.fromkeys(notes)),
         tuple(assembly.ambiguous),
         unmatched,
         assembly.loose,
     )
     return understood, assembly
+
+
+def _asked_again(why: str, unmatched: Sequence[str], reading: Reading) -> str:
+    """Why there is no answer, with the columns that one could ask about instead."""
+    names = [column.name.strip() for column in reading.vocabulary.table.columns if column.name.strip()]
+    more = " …" if len(names) > _MOST_NAMES else ""
+    said = f"not understood: {', '.join(unmatched)}" if unmatched else ""
+    told = "; ".join(filter(None, (why, said))) or "the question can be read in more than one way"
+    return f"{told}. Columns: {', '.join(names[:_MOST_NAMES])}{more}"
 
 
 def _named_again(mention: Mention, reading: Reading, taken: set[str]) -> bool:
@@ -137,6 +156,7 @@ def _kind(mention: Mention) -> str:
         (mention.amount is not None, "number"),
         (column is not None and column.type.measured, "measure"),
         (column is not None and column.type.dated, "date"),
+        (column is not None and column.type is ColumnType.ID, "thing"),
         (column is not None, "column"),
         (mention.has("concept.") and not mention.has("concept.sold"), "hint"),
         (

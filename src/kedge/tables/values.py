@@ -214,5 +214,6 @@ def read_values(connection: duckdb.DuckDBPyConnection, table: Table) -> ValueInd
             found = connection.cursor().execute(text).fetchall()
         except duckdb.Error as error:
             raise StoreError(f"The table's values could not be read: {error}", hint="Feed the table again.") from error
-        index.add(column.field, ((value, rows) for value, rows in found if not value.isdigit()))
+        kept = column.type is ColumnType.CATEGORY
+        index.add(column.field, ((value, rows) for value, rows in found if kept or not value.isdigit()))
     return index

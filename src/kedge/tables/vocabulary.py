@@ -11,11 +11,13 @@ import duckdb
 from kedge.errors import StoreError
 from kedge.tables.columns import Columns
 from kedge.tables.plan import Scalar
+from kedge.tables.same import kind_of_values
 from kedge.tables.schema import Column, ColumnType, Table
 from kedge.tables.values import ValueIndex, read_values
 
 _MOST_PAIRS = 24
 _MOST_LABELS = 2
+_MOST_NAMED = 500
 _YES_NO = (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("ja", "nein"), ("si", "no"), ("oui", "non"))
 
 
@@ -28,6 +30,8 @@ class Vocabulary:
     values: ValueIndex
     flags: Mapping[str, tuple[Scalar, Scalar]] = field(default_factory=dict)
     """For the field of a column that only says yes or no, how it writes them."""
+    kinds: frozenset[str] = frozenset()
+    """What each row is, told from a column that is different in every row: `state`, `country`."""
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """For the field of an id column, those of text columns with exactly one value for each id, and the reverse."""
 
@@ -60,7 +64,17 @@ class Vocabulary:
 def read_vocabulary(connection: duckdb.DuckDBPyConnection, table: Table) -> Vocabulary:
     """Read what questions may name. Takes about a second per million rows. Raises StoreError."""
     values = read_values(connection, table)
-    return Vocabulary(table, Columns(table), values, _flags(table, values), _labels(connection, table))
+    kinds = _kinds(table, values)
+    return Vocabulary(table, Columns(table), values, _flags(table, values), kinds, _labels(connection, table))
+
+
+def _kinds(table: Table, values: ValueIndex) -> frozenset[str]:
+    unique = {column.field for column in table.columns if column.distinct == table.rows <= _MOST_NAMED}
+    found: dict[str, list[str]] = {}
+    for entry in values.entries if unique else ():
+        if entry.column in unique:
+            found.setdefault(entry.column, []).append(entry.value)
+    return frozenset(filter(None, map(kind_of_values, found.values())))
 
 
 def _flags(table: Table, values: ValueIndex) -> dict[str, tuple[Scalar, Scalar]]:

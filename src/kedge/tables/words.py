@@ -20,6 +20,7 @@ _TOKEN = re.compile(
 _QUOTED = re.compile(r"[\"“”„«»]([^\"“”„«»]{1,200})[\"“”„«»]")
 _CAMEL = re.compile(r"(?<=[a-zà-ÿ0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 _APOSTROPHES = re.compile("['’]s?(?![a-z])|['’]")
+_ENDING = re.compile(r"([a-z]{3,})(wt|wgt|qty|amt|pct|price|cost|name|value|weight|height|length|width|income)")
 _SHORT = {
     "disc": "discount",
     "qty": "quantity",
@@ -38,6 +39,7 @@ _SHORT = {
     "pct": "percent",
     "perc": "percent",
     "yr": "year",
+    "yrs": "year",
     "wk": "week",
     "txn": "transaction",
     "trans": "transaction",
@@ -120,7 +122,14 @@ def name_words(name: str) -> tuple[str, ...]:
     """Words of a column's name, split at underscores and capitals, common abbreviations written out; not singular."""
     split = _CAMEL.sub(" ", name.replace("_", " "))
     found = [_APOSTROPHES.sub("", word) for word in _TOKEN.findall(fold(split))]
-    return tuple(_SHORT.get(word, word) for word in found)
+    parts = [part for word in found for part in _parted(word)]
+    return tuple(_SHORT.get(word, word) for word in parts)
+
+
+def _parted(word: str) -> tuple[str, ...]:
+    """A measure's abbreviation at the end of a word, apart: brainwt is the brain weight."""
+    match = _ENDING.fullmatch(word)
+    return match.groups() if match else (word,)
 
 
 @lru_cache(maxsize=65536)

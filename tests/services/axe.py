@@ -26,7 +26,11 @@ def install() -> None:
     if got.returncode or packed is None:
         raise Unavailable(f"npm pack {PACKAGE} failed: {got.stderr.strip().rpartition(chr(10))[2]}")
     with tarfile.open(packed) as archive:
-        archive.extractall(SCRIPT.parent.parent, filter="data")
+        member = archive.extractfile(f"package/{SCRIPT.name}")
+        if member is None:
+            raise Unavailable(f"{PACKAGE} holds no {SCRIPT.name}")
+        SCRIPT.parent.mkdir(exist_ok=True)
+        SCRIPT.write_bytes(member.read())
 
 
 def start(folder: Path) -> str:

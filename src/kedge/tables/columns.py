@@ -234,6 +234,8 @@ def _score(known: _Known, asked: tuple[str, ...]) -> float:  # noqa: PLR0911 (a 
         return 0.95
     if tuple(map(_stem, asked)) == tuple(map(_stem, known.words)) and not asked[-1].endswith(("ed", "ing")):
         return 0.93
+    if len(asked) == 1 and _stem(asked[0]) == _stem(known.words[0]) and len(known.words) == 1 and _two(known.column):
+        return 0.9
     if sorted(asked) == sorted(known.words):
         return 0.95
     if sorted(asked) == sorted(known.core):
@@ -246,6 +248,11 @@ def _score(known: _Known, asked: tuple[str, ...]) -> float:  # noqa: PLR0911 (a 
     if known.column.type.measured and len(asked) < len(known.words) and known.words[: len(asked)] == asked:
         return 0.8 if set(known.words[len(asked) :]) <= _PLAIN else 0.0
     return 0.0
+
+
+def _two(column: Column) -> bool:
+    """Whether it only says one of two things, so that a verb may name it: denied, of deny."""
+    return column.type is ColumnType.BOOLEAN or (column.distinct == 2 and not column.type.dated)
 
 
 def is_entity(column: Column) -> bool:

@@ -27,6 +27,7 @@ _NEAR = 3
 _JOINS = ("and", "und", "y", "et")
 _MANY_MORE = 5
 _COLUMN_WORD = 0.45
+_WITHIN = ("in", "from", "within", "at")
 _NO_CHOICE = 0.55
 _LOOSE = 0.8
 _THAN = ("than", "als", "que", "from", "von", "de")
@@ -136,6 +137,9 @@ class Finder:
             score = match.score
             for other in beside:
                 if other.columns and any(column.field == match.column for column in other.columns.columns):
+                    if self._counted_in(other, mention):
+                        score -= 0.1
+                        continue
                     score += 0.3
                     other.role = other.role or "describes"
             if around & self._columns.words(match.column) or self._directed(mention, match.column):
@@ -143,6 +147,13 @@ class Finder:
             out.append((score - self._unlikely(match, mention.values), match))
         fewest = {match.column: len(self._columns.words(match.column)) for _, match in out}
         return sorted(out, key=lambda item: (-round(item[0], 3), fewest[item[1].column]))
+
+    def _counted_in(self, thing: Mention, mention: Mention) -> bool:
+        """How many counties are in Ohio: not those called Ohio, if something else is called so too."""
+        place = self._content.index(thing)
+        asked = place > 0 and self._content[place - 1].has("ask.count", "ask.which", "ask.list")
+        between = self._reading.tokens[thing.end : mention.start]
+        return asked and len(mention.values) > 1 and any(token.folded in _WITHIN for token in between)
 
     def _column_word(self, mention: Mention, chosen: ValueMatch, rank: float) -> bool:
         """Whether the word is also in other columns' names, and its own column is not said: coupon, coupon_disc."""

@@ -13,6 +13,7 @@ from kedge.tables.plan_text import column_name
 from kedge.tables.schema import Column, ColumnType
 
 _FUNCS = {"func.sum": Func.SUM, "func.average": Func.AVERAGE, "func.median": Func.MEDIAN}
+_DO = ("do", "does", "did")
 _MANY = 50
 """A column with more different values than this is a thing to average over, not a heading."""
 
@@ -60,6 +61,9 @@ class Measuring(Frame):
             if self._named and self._of_parts():
                 # Lines of an order, visits of a patient: it is not clear that rows are what is counted.
                 self.score *= 0.55
+            if not self._named and any(token.folded in _DO for token in self._reading.tokens):
+                # "How many children do they have" asks for no rows.
+                self.score *= 0.5
             return Measure(Func.COUNT) if self._named or self._others else None
         figure = self._figures.of(head)
         if figure and not head.has("concept.revenue"):

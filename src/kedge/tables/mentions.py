@@ -28,6 +28,7 @@ _SILENT = (
     "months.",
     "weekdays.",
     "thing.",
+    "evidence.",
     "measure.",
     "event.",
 )
@@ -201,7 +202,7 @@ class _Found:
                 if not quote and end == start + 1 and self._is_measure(start):
                     continue
                 matches = [m for m in self._vocabulary.values.matches(self._question, start, end) if quote or m.exact]
-                matches = matches or self._same(start, end)
+                matches += [other for other in self._same(start, end) if all(other.column != m.column for m in matches)]
                 if not matches:
                     continue
                 mention = self.mention(start, end)

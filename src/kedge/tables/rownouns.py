@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import Stemmer
 
-from kedge.tables.lexicon import Lexicon
+from kedge.tables.lexicon import Lexicon, load
+from kedge.tables.naming import naming
 from kedge.tables.schema import Column
 from kedge.tables.words import Token, name_words, singular
 from kedge.text.analyze import fold
@@ -23,8 +24,8 @@ _PERSONS = frozenset(
 )
 _STRICT = frozenset("victim voter prisoner mother child family death birth event".split())
 """Nouns that say more than that there is a row, unless the table is known to be of them."""
-_OF_PERSONS = frozenset("gender sex marital ethnicity occupation religion".split())
-"""Column names that only a table of persons has."""
+_PLACES = frozenset("company school country state city county airport team club".split())
+"""What rows often belong to: they are rows only where something says so."""
 _LOOSE = 0.85
 _ROWS = frozenset({"row.rows"})
 _STOP = frozenset({"stop.plain"})
@@ -99,29 +100,43 @@ def _fits(thing: str, own: frozenset[str], vocabulary: Vocabulary, events: froze
     """A table of orders has no customers as rows; a table with a number of inhabitants has no people."""
     if thing in _PERSONS | {"death", "birth"} and vocabulary.columns.of_concept("heads"):
         return False
-    if thing in own or (thing == "victim" and "death" in events):
+    likely = own or _likely(vocabulary)
+    if thing in likely or (thing == "victim" and "death" in events):
         return True
-    if thing in _STRICT:
+    if thing in _STRICT | _PLACES:
         return False
-    return not own or (thing == "person" and bool(own & _PERSONS)) or (thing in _PERSONS and own == {"person"})
+    if thing in _PERSONS:
+        return bool(likely & _PERSONS) and (thing == "person" or "person" in likely)
+    return not own and bool(naming(vocabulary.table))
 
 
 def _named_after(token: Token, vocabulary: Vocabulary) -> bool:
     """Presidents of a table called presidential, cereals of UScereal."""
-    return len(token.word) > 4 and token.word in fold(vocabulary.table.name)
+    names = name_words(vocabulary.table.name.replace("-", " "))
+    same = any(_stem(name) == _stem(token.folded) for name in names)
+    return same or (len(token.word) > 4 and token.word in fold(vocabulary.table.name))
 
 
 def _own_things(lexicon: Lexicon, vocabulary: Vocabulary) -> frozenset[str]:
-    """What the rows are: by the table's name, a column that is different in each row, or what only persons have."""
+    """What the rows are: by the table's name or by a column that is different in each row."""
     table = vocabulary.table
     things = _things(lexicon)
     named = [singular(name) for name in name_words(table.name.replace("-", " "))]
     for column in table.columns:
         if column.distinct == table.rows and not column.type.measured:
             named += [singular(name) for name in name_words(column.name)]
-    own = frozenset(things[name] for name in named if name in things) | vocabulary.kinds
-    words = {word for column in table.columns for word in name_words(column.name)}
-    return own or (frozenset({"person"}) if words & _OF_PERSONS else frozenset())
+    return frozenset(things[name] for name in named if name in things) | vocabulary.kinds
+
+
+def _likely(vocabulary: Vocabulary) -> frozenset[str]:
+    """What the rows may be by words of the columns' names: bedrooms tell of houses."""
+    return frozenset(
+        tag.partition(".")[2]
+        for column in vocabulary.table.columns
+        for word in (column.name.lower(), *name_words(column.name))
+        for tag in load("english").tags(word)
+        if tag.startswith("evidence.")
+    )
 
 
 def _events(vocabulary: Vocabulary) -> frozenset[str]:

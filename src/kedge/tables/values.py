@@ -28,7 +28,7 @@ MOST_PARTIAL = 500
 _SEPARATORS = re.compile(r"\s*[/,;:|()&]\s*|\s+-\s+")
 
 EXACT, REORDERED, SEGMENT, ABBREVIATED, SOME_WORDS = 1.0, 0.97, 0.92, 0.88, 0.8
-SAME = 0.95
+SAME = 0.98
 """Other words for the same: women, F."""
 _MOST_MENDED = 16
 _SHORT_ALONE = 0.3

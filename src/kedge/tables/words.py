@@ -69,6 +69,8 @@ _SHORT = {
     "exp": "experience",
     "exper": "experience",
     "cyl": "cylinder",
+    "mag": "magnitude",
+    "pub": "publisher",
     "mph": "speed",
     "lang": "language",
     "mgr": "manager",

@@ -132,7 +132,9 @@ class Columns:
         forms += [tuple(singular(written_out(word)) for word in folded)]
         if len(folded) > 2 and folded[1] == "of" and not (lexicon.tags(*folded[:1]) or lexicon.tags(*folded[:2])):
             forms += [(*forms[0][:1], *forms[0][2:])]
-        best = self._scores(forms) or self._shortened(forms[0])
+        best = self._scores(forms)
+        if not best and not lexicon.tags(*folded):
+            best = self._shortened(forms[0])
         measures = [tag.partition(".")[2] for tag in lexicon.tags(*folded) if tag.startswith("concept.")]
         if not best and end - start == 1 and not any(map(self.of_concept, measures)):
             other = [(word,) for form in forms for word in sorted(self._synonyms.get(form[0], ()))]

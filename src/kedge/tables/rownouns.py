@@ -60,7 +60,8 @@ def mark_rows(mentions: Sequence[Mention], tokens: Sequence[Token], lexicon: Lex
             _become(mention, _STOP)
             continue
         token = tokens[mention.start]
-        if _happened(token, lexicon, events):
+        undone = before is not None and before.has("logic.undone", "logic.not", "logic.empty")
+        if not undone and _happened(token, lexicon, events):
             _become(mention, _LIGHT)
             continue
         thing = _things(lexicon).get(token.word, "")

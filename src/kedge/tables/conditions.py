@@ -138,7 +138,7 @@ class Finder:
             for other in beside:
                 if other.columns and any(column.field == match.column for column in other.columns.columns):
                     if self._counted_in(other, mention):
-                        score -= 0.1
+                        score -= 0.2
                         continue
                     score += 0.3
                     other.role = other.role or "describes"

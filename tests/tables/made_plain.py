@@ -137,7 +137,7 @@ def _films() -> list[Row]:
             60 + (number * 53) % 211,
             round(dice.uniform(1, 4), 2),
             round(5 + number * 0.03, 2),
-            number % 3 == 0 and 1 or 0,
+            int(number % 3 == 0),
             dice.choice([1, 2, 3, 5]),
             dice.choice(["Germany", "France", "Italy"]),
         )

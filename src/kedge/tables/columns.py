@@ -140,7 +140,8 @@ class Columns:
         measures = [tag.partition(".")[2] for tag in lexicon.tags(*folded) if tag.startswith("concept.")]
         if not best and end - start == 1 and not any(map(self.of_concept, measures)):
             other = [(word,) for form in forms for word in sorted(self._synonyms.get(form[0], ()))]
-            best = [(known, 0.95 * score) for known, score in self._scores(other)]
+            near = self._scores(other) or [found for form in dict.fromkeys(other) for found in self._shortened(form)]
+            best = [(known, 0.95 * score) for known, score in near]
         return _chosen(start, end, best)
 
     def _shortened(self, asked: tuple[str, ...]) -> list[tuple[_Known, float]]:

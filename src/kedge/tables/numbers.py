@@ -131,6 +131,9 @@ class Numbers:
             return after
         if after and after.has("time.") and unit == "duration":
             after.role = "unit"
+            of = self._content[last + 2] if last + 2 < len(self._content) else None
+            if of and of.columns and [token.folded for token in self._reading.tokens[after.end : of.start]] == ["of"]:
+                return of
         for other in reversed(self._content[max(0, first - 3) : first]):
             column = other.column()
             if (column and column.type.measured) or (other.concept() and not other.has("concept.sold")):

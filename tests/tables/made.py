@@ -1,4 +1,4 @@
-"""Three made tables of different kinds, the same in every run, and what is known of their columns."""
+"""Made tables of different kinds, the same in every run, and what is known of their columns."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from datetime import date, datetime, timedelta
 import duckdb
 
 from kedge.tables.schema import ROW, Column, ColumnType, Table
+from tests.tables.made_plain import PLAIN
 
 Row = tuple[object, ...]
 _BATCH = 100
@@ -275,6 +276,7 @@ MADE = {
     "flights": (FLIGHTS, _flights),
     "staff": (STAFF, _staff),
     "support_tickets": (TICKETS, _tickets),
+    **PLAIN,
 }
 
 
@@ -308,6 +310,6 @@ def made(connection: duckdb.DuckDBPyConnection, name: str) -> Table:
     """One of the made tables, with a view `t` under its own column names for hand-written SQL."""
     columns, rows = MADE[name]
     table = store(connection, name, columns, rows())
-    named = ", ".join(f'{column.field} AS "{column.name}"' for column in table.columns)
+    named = ", ".join(f'{column.field} AS "{column.name or "name"}"' for column in table.columns)
     connection.execute(f"CREATE VIEW t AS SELECT {named} FROM {table.relation}")
     return table

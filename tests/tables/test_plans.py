@@ -31,7 +31,7 @@ from kedge.tables.plan import (
 from kedge.tables.plan_json import plan_from_json, plan_to_json
 from kedge.tables.plan_text import plan_text, steps
 from kedge.tables.schema import Column, ColumnType, Table
-from kedge.tables.understand import understand
+from kedge.tables.understand import SURE, understand
 from kedge.tables.values import ValueIndex
 from kedge.tables.vocabulary import Vocabulary, read_vocabulary
 from kedge.tables.words import tokens
@@ -173,6 +173,47 @@ def test_words_of_an_answer(shop: tuple[duckdb.DuckDBPyConnection, Table], vocab
     bars = compute(connection, vocabulary, "units sold by city")
     assert bars.chart is not None
     assert (bars.chart.type, bars.chart.x, bars.chart.y) == ("bar", "City", "sum of qty")
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "text"),
+    [
+        ("cars", "How many cars have 999 horsepower?", "No rows match where Horsepower is 999."),
+        ("cars", "How many cars have 60 horsepower?", "1 row where Horsepower is 60."),
+        ("cars", "Which car has the highest horsepower?", "Juno 499 has the highest Horsepower: 449."),
+        ("cars", "How many rows were made in 1973?", "rows where Year is 1973."),
+        ("inquest", "What was the name of the oldest victim?", "Jan Todd has the highest age: 94."),
+        (
+            "movies",
+            "How many movies per year after 2003?",
+            "The number of rows by year where year is at least 2004: 2004: 8.",
+        ),
+    ],
+)
+def test_answers_read_well(name: str, question: str, text: str) -> None:
+    connection = duckdb.connect()
+    answer = compute(connection, read_vocabulary(connection, made(connection, name)), question)
+    connection.close()
+    assert answer.text.endswith(text)
+
+
+def test_what_was_not_understood_is_said_with_the_columns(vocabulary: Vocabulary) -> None:
+    found = understand("How many unicorns did Ada Lovelace sell?", vocabulary)
+    assert found.sure < SURE
+    assert "not understood: unicorns" in found.why
+    assert "Columns: Invoice No, OrderDate, customer" in found.why
+
+
+@pytest.mark.parametrize(
+    ("lowest", "highest", "distinct", "yearly"),
+    [
+        (date(1970, 1, 1), date(1982, 1, 1), 12, True),
+        (date(1970, 1, 1), date(1982, 3, 1), 12, False),
+        (date(1970, 1, 1), date(1971, 1, 1), 40, False),
+    ],
+)
+def test_first_days_of_years_are_years(lowest: date, highest: date, distinct: int, yearly: bool) -> None:
+    assert Column("built", "c0", ColumnType.DATE, distinct, 0, lowest, highest).yearly is yearly
 
 
 def test_equal_winners_are_all_named() -> None:

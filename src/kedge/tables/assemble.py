@@ -9,6 +9,7 @@ import Stemmer
 
 from kedge.tables.filters import Named, dated, merged
 from kedge.tables.frame import OTHER_MEASURE, OTHER_THING, Alternative, of_groups
+from kedge.tables.naming import naming
 from kedge.tables.nouns import Thing
 from kedge.tables.plan import Filter, Func, Group, Measure, Op, Order, Plan, Side, Task
 from kedge.tables.schema import Column
@@ -65,6 +66,10 @@ class Assembly(Superlatives):
         """The persons of a table, if one column (or several with one value for each other) names them."""
         people = self._columns.people()
         word = self._first("ask.person")
+        named = naming(self._table)
+        if not people and len(named) == 1 and self._any("super."):
+            self.score *= 0.85
+            return Thing(word, self._table.column(named[0]))
         if not self._reading.vocabulary.one_thing(people):
             self.refusal = f"it is not clear which column “{word.text}” asks for"
             self.score *= 0.4

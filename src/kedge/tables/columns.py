@@ -31,6 +31,8 @@ _RATED = frozenset("rating score satisfaction grade star mark nps quality rate".
 """Words of measures that are given anew each time, so that many become one by averaging."""
 ADDED = ("revenue", "quantity")
 _FITS = 0.6
+_SAYS_LITTLE = ("thing.", "evidence.", "measure.", "event.", "synonyms.")
+"""Tags of words that may still be an abbreviated column written out."""
 _PURCHASES = frozenset("order invoice basket transaction purchase sale receipt cart bill".split())
 _PERSONS = frozenset(
     "name fullname person employee customer client player patient student author doctor user member".split()
@@ -132,11 +134,14 @@ class Columns:
         forms += [tuple(singular(written_out(word)) for word in folded)]
         if len(folded) > 2 and folded[1] == "of" and not (lexicon.tags(*folded[:1]) or lexicon.tags(*folded[:2])):
             forms += [(*forms[0][:1], *forms[0][2:])]
-        best = self._scores(forms) or self._shortened(forms[0])
+        best = self._scores(forms)
+        if not best and all(tag.startswith(_SAYS_LITTLE) for tag in lexicon.tags(*folded)):
+            best = self._shortened(forms[0])
         measures = [tag.partition(".")[2] for tag in lexicon.tags(*folded) if tag.startswith("concept.")]
         if not best and end - start == 1 and not any(map(self.of_concept, measures)):
             other = [(word,) for form in forms for word in sorted(self._synonyms.get(form[0], ()))]
-            best = [(known, 0.95 * score) for known, score in self._scores(other)]
+            near = self._scores(other) or [found for form in dict.fromkeys(other) for found in self._shortened(form)]
+            best = [(known, 0.95 * score) for known, score in near]
         return _chosen(start, end, best)
 
     def _shortened(self, asked: tuple[str, ...]) -> list[tuple[_Known, float]]:
@@ -195,7 +200,8 @@ class Columns:
 
 def _begins(short: str, word: str) -> bool:
     """Whether a column's word is cut off from a longer one: displ of displacement. Short words are too common."""
-    return len(short) > 3 and len(word) > len(short) + 2 and word.startswith(short) and short.isalpha()
+    cut = len(short) > 3 and len(word) > len(short) + 2 and word.startswith(short) and short.isalpha()
+    return cut and not word.endswith(("ed", "ing", "er", "ly"))
 
 
 def _chosen(start: int, end: int, scores: Sequence[tuple[_Known, float]]) -> ColumnMatch | None:

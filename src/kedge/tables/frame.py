@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 import Stemmer
 
-from kedge.tables.conditions import Finder, Limit
+from kedge.tables.conditions import Finder
 from kedge.tables.figures import Figure, Figures
 from kedge.tables.filters import dated, merged, months_together, scaled
 from kedge.tables.mentions import Mention, Reading
 from kedge.tables.nouns import Nouns
+from kedge.tables.numbers import Limit
 from kedge.tables.periods import Period
 from kedge.tables.plan import Filter, Func, Group, Having, Measure, Op, Part, Plan
 from kedge.tables.plan_text import column_name

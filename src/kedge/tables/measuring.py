@@ -69,7 +69,8 @@ class Measuring(Frame):
         if figure and not head.has("concept.revenue"):
             head.role = "measure"
             self._take(figure)
-            return replace(figure.measure) if self._adds(figure.measure) else self._different(figure.measure)
+            summed = self._adds(figure.measure) and not self._fractions(figure.measure, head)
+            return replace(figure.measure) if summed else self._different(figure.measure)
         counted = self._counted(head)
         if counted:
             head.role = "measure"
@@ -85,6 +86,13 @@ class Measuring(Frame):
             sold = self._figures.of_concept("quantity", head.text) if head.has("concept.sold") else None
             return sold.measure if sold else Measure(Func.COUNT)
         return Measure(Func.COUNT) if head.unknown else None
+
+    def _fractions(self, measure: Measure, head: Mention) -> bool:
+        """Whether a column holds fractions, which are no number of things: births by thousand. Amounts may be."""
+        column = self._table.column(measure.column or "")
+        whole = isinstance(column.highest, float) and column.highest.is_integer()
+        amount = measure.other or head.concepts() or self._any("func.")
+        return column.type is ColumnType.REAL and not whole and not amount
 
     def _different(self, measure: Measure) -> Measure | None:
         """How many years: different ones. How many days, where days are numbers of a month, cannot be told."""

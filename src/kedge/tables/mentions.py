@@ -27,6 +27,8 @@ _SILENT = (
     "ordinals.",
     "months.",
     "weekdays.",
+    "ends.",
+    "way.",
     "thing.",
     "evidence.",
     "measure.",

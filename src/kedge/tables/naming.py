@@ -6,6 +6,7 @@ from kedge.tables.schema import Column, ColumnType, Table
 from kedge.tables.words import name_words
 
 _NAMES = frozenset("name names fullname title label rownames".split())
+_PARTS = frozenset("first last given family middle sur".split())
 _MOST = 2
 _NEARLY_ALL = 0.7
 _SOME = 0.3
@@ -14,6 +15,9 @@ _SOME = 0.3
 def naming(table: Table) -> tuple[str, ...]:
     """Fields of at most two columns, the name of a row; empty when nothing names it."""
     worded = [column for column in table.columns if column.type.worded]
+    persons = [column for column in worded if _PARTS & set(name_words(column.name))]
+    if len(persons) == _MOST and all("name" in name_words(column.name) for column in persons):
+        return tuple(column.field for column in persons)
     named = [c for c in worded if _NAMES & set(name_words(c.name)) and c.distinct >= _SOME * table.rows]
     if named:
         whole = [column for column in named if len(name_words(column.name)) == 1]

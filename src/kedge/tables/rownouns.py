@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import Stemmer
@@ -11,6 +10,7 @@ import Stemmer
 from kedge.tables.lexicon import Lexicon, load
 from kedge.tables.naming import naming
 from kedge.tables.schema import Column
+from kedge.tables.values import REORDERED
 from kedge.tables.words import Token, name_words, singular
 from kedge.text.analyze import fold
 
@@ -33,6 +33,8 @@ _FILLERS = frozenset(
     "status level levels value values type types category categories class code codes column field".split()
 )
 """What may follow a column's name without saying more: conservation status."""
+_CALLS = frozenset("code called named abbreviation".split())
+"""What may stand before a value without saying more."""
 _LIGHT = frozenset({"verb.light"})
 _MOST_EMPTY = 0.05
 _stem = Stemmer.Stemmer("english").stemWord
@@ -53,18 +55,22 @@ def mark_rows(mentions: Sequence[Mention], tokens: Sequence[Token], lexicon: Lex
         if after_column and tokens[mention.start].folded in _FILLERS and not known:
             _become(mention, _STOP)
             continue
-        if not _free(mention):
+        if not _free(mention, lexicon.things.get(tokens[mention.start].word, "")):
             continue
         unit = "units.physical" in lexicon.tags(tokens[mention.start].folded)
         if unit and before and before.amount and before.end == mention.start:
             _become(mention, _STOP)
             continue
         token = tokens[mention.start]
-        if _happened(token, lexicon, events):
+        following = mentions[place + 1] if place + 1 < len(mentions) else None
+        if following and following.values and following.start == mention.end and token.folded in _CALLS:
+            _become(mention, _STOP)
+            continue
+        undone = before is not None and before.has("logic.undone", "logic.not", "logic.empty")
+        if not undone and _happened(token, lexicon, events):
             _become(mention, _LIGHT)
             continue
-        thing = _things(lexicon).get(token.word, "")
-        following = mentions[place + 1] if place + 1 < len(mentions) else None
+        thing = lexicon.things.get(token.word, "")
         describes = (
             following is not None and following.start == mention.end and _noun(following, tokens, lexicon, vocabulary)
         )
@@ -81,10 +87,10 @@ def _become(mention: Mention, tags: frozenset[str]) -> None:
     mention.columns = None
 
 
-def _free(mention: Mention) -> bool:
-    """Whether nothing but a loose guess explains the word."""
+def _free(mention: Mention, thing: str) -> bool:
+    """Whether nothing but a loose guess explains the word; for what a row may be, nothing but a whole value."""
     if mention.values:
-        return max(match.score for match in mention.values) < _LOOSE
+        return max(match.score for match in mention.values) < (REORDERED if thing else _LOOSE)
     return mention.unknown
 
 
@@ -92,7 +98,7 @@ def _noun(mention: Mention, tokens: Sequence[Token], lexicon: Lexicon, vocabular
     column = mention.column()
     if column and (column.field in vocabulary.flags or tokens[mention.start].folded.endswith("ed")):
         return False
-    thing = mention.end - mention.start == 1 and _things(lexicon).get(tokens[mention.start].word)
+    thing = mention.end - mention.start == 1 and lexicon.things.get(tokens[mention.start].word)
     return bool(mention.columns or thing or mention.has("row."))
 
 
@@ -120,7 +126,7 @@ def _named_after(token: Token, vocabulary: Vocabulary) -> bool:
 def _own_things(lexicon: Lexicon, vocabulary: Vocabulary) -> frozenset[str]:
     """What the rows are: by the table's name or by a column that is different in each row."""
     table = vocabulary.table
-    things = _things(lexicon)
+    things = lexicon.things
     named = [singular(name) for name in name_words(table.name.replace("-", " "))]
     for column in table.columns:
         if column.distinct == table.rows and not column.type.measured:
@@ -156,19 +162,3 @@ def _happened(token: Token, lexicon: Lexicon, events: frozenset[str]) -> bool:
     named = {_stem(tag.partition(".")[2]) for tag in lexicon.tags(token.folded) if tag.startswith("event.")}
     verb = _stem(token.folded) in events and token.folded.endswith("ed")
     return bool(named & events) or verb
-
-
-@lru_cache(maxsize=8)
-def _by_word(phrases: frozenset[tuple[str, str]]) -> dict[str, str]:
-    return dict(phrases)
-
-
-def _things(lexicon: Lexicon) -> dict[str, str]:
-    return _by_word(
-        frozenset(
-            (singular(phrase[0]), tag.partition(".")[2])
-            for phrase, tags in lexicon.phrases.items()
-            for tag in tags
-            if tag.startswith("thing.") and len(phrase) == 1
-        )
-    )

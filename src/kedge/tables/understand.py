@@ -24,6 +24,8 @@ _stem = Stemmer.Stemmer("english").stemWord
 SURE = 0.6
 """From here on a plan is worth running."""
 _READINGS = 3
+_CONDITION = ("in", "of", "with", "for", "at", "under", "within")
+"""A column after one of these narrows the rows: salaries in discipline X."""
 _MOST_NAMES = 12
 _OTHER_COLUMN = 0.5
 """A value that fits another column as well, with another answer, is not worth a guess."""
@@ -35,7 +37,8 @@ _LEFT_OVER = {
     "measure": 0.5,
     "hint": 0.7,
     "thing": 0.85,
-    "column": 0.58,
+    "column": 0.85,
+    "condition": 0.55,
     "date": 0.5,
     "cue": 0.55,
 }
@@ -110,7 +113,10 @@ def _read(reading: Reading, choice: int) -> tuple[Understood, Assembly]:
         return Understood(question, None, 0.0, error.message, tuple(assembly.ambiguous), unmatched), assembly
     sure = assembly.score
     for mention in left:
-        sure *= _LEFT_OVER.get(_kind(mention), 1.0)
+        kind = _kind(mention)
+        if kind == "column" and mention.start and reading.tokens[mention.start - 1].folded in _CONDITION:
+            kind = "condition"
+        sure *= _LEFT_OVER.get(kind, 1.0)
     if len(reading.tokens) >= MOST_TOKENS:
         sure *= 0.5
     notes = list(assembly.notes)

@@ -34,6 +34,8 @@ _MOST_MENDED = 16
 _SHORT_ALONE = 0.3
 """What it costs when a mended word of five letters or less stands alone: boots are no books."""
 _LOOSE = 0.55
+_LEAST = 4
+"""Letters of a word that a typing error may lead to: a code of three letters is no misspelt word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,7 @@ class ValueIndex:
         pool = [
             known
             for letter in letters
-            for length in range(len(word) - allowed, len(word) + allowed + 1)
+            for length in range(max(_LEAST, len(word) - allowed), len(word) + allowed + 1)
             for known in self._buckets.get((letter, length), ())
         ]
         found = process.extract(word, pool, scorer=OSA.distance, score_cutoff=allowed, limit=most)

@@ -20,6 +20,7 @@ _TOKEN = re.compile(
 _QUOTED = re.compile(r"[\"“”„«»]([^\"“”„«»]{1,200})[\"“”„«»]")
 _CAMEL = re.compile(r"(?<=[a-zà-ÿ0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 _APOSTROPHES = re.compile("['’]s?(?![a-z])|['’]")
+_IRREGULAR = {"children": "child", "men": "man", "women": "woman", "feet": "foot", "mice": "mouse"}
 _ENDING = re.compile(r"([a-z]{3,})(wt|wgt|qty|amt|pct|price|cost|name|value|weight|height|length|width|income)")
 _SHORT = {
     "disc": "discount",
@@ -137,6 +138,8 @@ def _parted(word: str) -> tuple[str, ...]:
 @lru_cache(maxsize=65536)
 def singular(word: str) -> str:
     """One form for singular and plural: not always a word, but the same for both."""
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
     if len(word) < 4 or not word.isalpha():
         return word
     if word.endswith("s") and not word.endswith(("ss", "us", "is")):

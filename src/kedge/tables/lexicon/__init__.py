@@ -5,10 +5,10 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib.resources import files
 
-from kedge.tables.words import Token, tokens
+from kedge.tables.words import Token, singular, tokens
 
 LANGUAGES = ("english", "german", "spanish", "french")
 
@@ -37,6 +37,16 @@ class Lexicon:
             if tags:
                 return Phrase(start, last, tags)
         return None
+
+    @cached_property
+    def things(self) -> dict[str, str]:
+        """Nouns for what a row may be, in comparable form, and their kind."""
+        return {
+            singular(phrase[0]): tag.partition(".")[2]
+            for phrase, tags in self.phrases.items()
+            for tag in tags
+            if tag.startswith("thing.") and len(phrase) == 1
+        }
 
     def tags(self, *folded: str) -> frozenset[str]:
         """Tags of exactly this phrase."""

@@ -25,9 +25,9 @@ from typing import Any
 
 import duckdb
 
-from kedge.tables.answer import Computed, compute
+from kedge.tables.asking.answer import Computed, compute
+from kedge.tables.asking.vocabulary import Vocabulary, read_vocabulary
 from kedge.tables.schema import ROW, Column, ColumnType, Table
-from kedge.tables.vocabulary import Vocabulary, read_vocabulary
 
 QUESTIONS = Path(__file__).parent / "table_questions_data"
 CSV = "read_csv('{folder}/{name}.csv', header=true, delim=',', nullstr=['NULL', ''], ignore_errors=true)"

@@ -27,8 +27,8 @@ import numpy as np
 from kedge.config import load_settings
 from kedge.engine import Engine
 from kedge.retrieve.soft import open_vectors
+from kedge.tables.finding.index import BESIDE, FIT, KEYWORD, TableIndex
 from kedge.tables.generation import Generation
-from kedge.tables.index import BESIDE, FIT, KEYWORD, TableIndex
 from kedge.types import IngestRequest, Query, Scope
 
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
@@ -175,7 +175,7 @@ def _dense(index: TableIndex) -> np.ndarray[Any, Any]:
 
 async def _brute(generation: Generation, index: TableIndex, dense: Any, embedder: Any, question: str) -> Any:
     """The score of every row, by the definition."""
-    from kedge.tables.retrieval import _asked, _terms
+    from kedge.tables.finding.retrieval import _asked, _terms
 
     cursor = generation.cursor()
     asked_words, terms = _terms(cursor, question, index.texts)

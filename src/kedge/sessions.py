@@ -14,10 +14,10 @@ from kedge.kinds import kind_named
 from kedge.kinds.tables import NAME, run_given
 from kedge.queues.base import Locks
 from kedge.stores.catalog.base import Catalog
-from kedge.tables.export import export_bad_rows, export_rows
+from kedge.tables.feeding.export import export_bad_rows, export_rows
+from kedge.tables.feeding.update import Changed, update_rows
 from kedge.tables.sessions import Sessions
 from kedge.tables.state import SessionState
-from kedge.tables.update import Changed, update_rows
 from kedge.types import Answer, Collection, Job, Json, Scope
 
 

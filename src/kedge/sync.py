@@ -23,7 +23,7 @@ from kedge.sessions import Session
 from kedge.stores.filters import from_mapping
 from kedge.stores.nodes.base import Edge, Node
 from kedge.sync_courses import CoursesFacade
-from kedge.tables.update import Changed
+from kedge.tables.feeding.update import Changed
 from kedge.types import (
     DEFAULT_TENANT,
     Answer,

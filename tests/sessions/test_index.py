@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kedge.models.fake import HashEmbedder
-from kedge.tables.index import BESIDE, FIT, KEYWORD, Asked, TableIndex
-from kedge.tables.indexing import embedded, gather, stem
+from kedge.tables.finding.index import BESIDE, FIT, KEYWORD, Asked, TableIndex
+from kedge.tables.finding.indexing import embedded, gather, stem
 from kedge.tables.schema import Column, ColumnType, Table
 
 WORDS = "red green blue apple pear plum sweet sour fresh dried".split()

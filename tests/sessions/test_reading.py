@@ -308,8 +308,8 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, rows:
     import csv as writer
     import io
 
-    from kedge.tables.clean import clean
-    from kedge.tables.dialect import Dialect
+    from kedge.tables.feeding.clean import clean
+    from kedge.tables.feeding.dialect import Dialect
 
     folder = tmp_path_factory.mktemp("written")
     path = folder / "x.csv"
@@ -337,8 +337,8 @@ def test_damage_never_takes_good_rows_with_it(
     import io
     import random
 
-    from kedge.tables.clean import clean
-    from kedge.tables.dialect import Dialect
+    from kedge.tables.feeding.clean import clean
+    from kedge.tables.feeding.dialect import Dialect
 
     lines = [f"item {number},{number},{number}.5" for number in range(100)]
     victim = random.Random(seed).randrange(100)

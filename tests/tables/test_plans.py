@@ -11,10 +11,14 @@ import duckdb
 import pytest
 
 from kedge.errors import PlanError
-from kedge.tables.answer import compute
-from kedge.tables.execute import execute
-from kedge.tables.phrase import chart, number_text, phrase
-from kedge.tables.plan import (
+from kedge.tables.asking.answer import compute
+from kedge.tables.asking.understand import SURE, understand
+from kedge.tables.asking.values import ValueIndex
+from kedge.tables.asking.vocabulary import Vocabulary, read_vocabulary
+from kedge.tables.asking.words import tokens
+from kedge.tables.plans.execute import execute
+from kedge.tables.plans.phrase import chart, number_text, phrase
+from kedge.tables.plans.plan import (
     Arithmetic,
     Filter,
     Func,
@@ -28,13 +32,9 @@ from kedge.tables.plan import (
     Side,
     Task,
 )
-from kedge.tables.plan_json import plan_from_json, plan_to_json
-from kedge.tables.plan_text import plan_text, steps
+from kedge.tables.plans.plan_json import plan_from_json, plan_to_json
+from kedge.tables.plans.plan_text import plan_text, steps
 from kedge.tables.schema import Column, ColumnType, Table
-from kedge.tables.understand import SURE, understand
-from kedge.tables.values import ValueIndex
-from kedge.tables.vocabulary import Vocabulary, read_vocabulary
-from kedge.tables.words import tokens
 from tests.tables.made import made, store
 from tests.tables.test_questions import CASES
 

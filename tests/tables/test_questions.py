@@ -11,8 +11,8 @@ import duckdb
 import pytest
 from benchmarks.table_questions import right
 
-from kedge.tables.answer import compute
-from kedge.tables.vocabulary import Vocabulary, read_vocabulary
+from kedge.tables.asking.answer import compute
+from kedge.tables.asking.vocabulary import Vocabulary, read_vocabulary
 from tests.tables.made import MADE, made
 
 QUESTIONS = tomllib.loads(Path(__file__).with_name("questions.toml").read_text("utf-8"))

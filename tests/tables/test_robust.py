@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kedge.errors import KedgeError, PlanError, QueryError
-from kedge.tables.answer import compute
-from kedge.tables.execute import Limits, execute
-from kedge.tables.plan import Filter, Func, Group, Measure, Op, Plan, Task
+from kedge.tables.asking.answer import compute
+from kedge.tables.asking.understand import understand
+from kedge.tables.asking.vocabulary import Vocabulary, read_vocabulary
+from kedge.tables.plans.execute import Limits, execute
+from kedge.tables.plans.plan import Filter, Func, Group, Measure, Op, Plan, Task
+from kedge.tables.plans.sql import Writer
 from kedge.tables.schema import Column, ColumnType, Table
-from kedge.tables.sql import Writer
-from kedge.tables.understand import understand
-from kedge.tables.vocabulary import Vocabulary, read_vocabulary
 from tests.tables.made import made, store
 
 ODD = [

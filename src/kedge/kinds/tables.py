@@ -14,19 +14,19 @@ from kedge.ingest.parts import Target
 from kedge.models.base import Embedder
 from kedge.retrieve.ports import CollectionSource
 from kedge.retrieve.record import Recorder
-from kedge.tables.answer import Computed, run, settle
-from kedge.tables.execute import execute
-from kedge.tables.feed import Feed
+from kedge.tables.asking.answer import Computed, run, settle
+from kedge.tables.asking.understand import SURE, Understood, understand
+from kedge.tables.feeding.feed import Feed
+from kedge.tables.finding.retrieval import MOST_K, NOTHING, FoundRow, Retrieved, adaptive_k, retrieve
 from kedge.tables.generation import Generation
-from kedge.tables.narrow import plan_filters
-from kedge.tables.plan import Filter as PlanFilter
-from kedge.tables.plan import Plan
-from kedge.tables.plan_json import plan_from_json
-from kedge.tables.plan_text import plan_text
+from kedge.tables.plans.execute import execute
+from kedge.tables.plans.narrow import plan_filters
+from kedge.tables.plans.plan import Filter as PlanFilter
+from kedge.tables.plans.plan import Plan
+from kedge.tables.plans.plan_json import plan_from_json
+from kedge.tables.plans.plan_text import plan_text
 from kedge.tables.respond import SAMPLED, from_plan, from_rows, hits, with_times
-from kedge.tables.retrieval import MOST_K, NOTHING, FoundRow, Retrieved, adaptive_k, retrieve
 from kedge.tables.sessions import Sessions
-from kedge.tables.understand import SURE, Understood, understand
 from kedge.types import Answer, IngestRequest, Job, Json, Query, SearchResult, StreamEvent
 
 NAME = "table"

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kedge.errors import StoreError
-from kedge.tables.build import SOURCE, Part, bounds
-from kedge.tables.index import TableIndex
+from kedge.tables.asking.vocabulary import Vocabulary, read_vocabulary
+from kedge.tables.feeding.build import SOURCE, Part, bounds
+from kedge.tables.finding.index import TableIndex
 from kedge.tables.schema import ROW, Table
 from kedge.tables.state import DATABASE, INDEX, SessionState
-from kedge.tables.vocabulary import Vocabulary, read_vocabulary
 
 _LOCKED = (
     "SET python_enable_replacements = false",

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from kedge.ids import document_id, new_id, passage_id, sha256
 from kedge.retrieve.judge import confidence
-from kedge.tables.answer import Computed
+from kedge.tables.asking.answer import Computed
+from kedge.tables.finding.retrieval import NOTHING, FoundRow, Retrieved
+from kedge.tables.finding.rowtext import as_json, row_text
 from kedge.tables.generation import Generation
-from kedge.tables.retrieval import NOTHING, FoundRow, Retrieved
-from kedge.tables.rowtext import as_json, row_text
 from kedge.tables.schema import ROW, Table
 from kedge.types import Answer, Citation, Json, Passage, Scope, SearchHit
 

@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias
 
 from kedge.errors import NotFoundError, StoreError
 from kedge.ids import new_id, sha256
-from kedge.tables.build import RELATION, Part
+from kedge.tables.feeding.build import RELATION, Part
 from kedge.tables.schema import Column, ColumnType, Table
 from kedge.types import Scope
 

@@ -1,0 +1,1 @@
+"""From a question to a plan: words, columns, values, periods, figures; no language model."""

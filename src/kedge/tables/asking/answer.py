@@ -1,0 +1,105 @@
+"""A question over a table, answered by computing: understand, settle between readings, run, put into words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import duckdb
+
+from kedge.errors import QueryError
+from kedge.tables.asking.understand import SURE, Understood, understand
+from kedge.tables.asking.vocabulary import Vocabulary
+from kedge.tables.plans.execute import Limits, PlanResult, execute
+from kedge.tables.plans.phrase import Chart, chart, phrase
+from kedge.tables.plans.plan import Plan
+from kedge.tables.plans.plan_text import plan_text, steps
+
+_NOTHING = 0.5
+"""What remains of `sure` when a loose match leads to no rows at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """What came of a question. Without `result`, use retrieval and show `understood.why`."""
+
+    understood: Understood
+    result: PlanResult | None = None
+    text: str = ""
+    """The answer as a sentence."""
+    plan_text: str = ""
+    steps: Sequence[str] = ()
+    chart: Chart | None = None
+
+
+def compute(
+    connection: duckdb.DuckDBPyConnection,
+    vocabulary: Vocabulary,
+    question: str,
+    *,
+    limits: Limits | None = None,
+    sure: float = SURE,
+) -> Computed:
+    """Answer a question exactly, or say why it cannot be: the result is None below `sure`. Raises as `execute`."""
+    understood = understand(question, vocabulary)
+    if understood.plan is None or understood.sure < sure:
+        text = plan_text(understood.plan, vocabulary.table) if understood.plan else ""
+        return Computed(understood, plan_text=text)
+    result = execute(connection, vocabulary.table, understood.plan, limits)
+    understood = settle(connection, vocabulary, understood, result, limits)
+    if understood.sure < sure:
+        return Computed(understood, plan_text=plan_text(understood.plan or Plan(), vocabulary.table))
+    return run(vocabulary, understood, result)
+
+
+def run(vocabulary: Vocabulary, understood: Understood, result: PlanResult) -> Computed:
+    """A result in words."""
+    plan, table = understood.plan or Plan(), vocabulary.table
+    return Computed(
+        understood,
+        result,
+        phrase(plan, table, result),
+        plan_text(plan, table),
+        steps(plan, table),
+        chart(plan, table, result),
+    )
+
+
+def settle(
+    connection: duckdb.DuckDBPyConnection,
+    vocabulary: Vocabulary,
+    understood: Understood,
+    result: PlanResult,
+    limits: Limits | None = None,
+) -> Understood:
+    """Run the other readings: if all give the same rows, it does not matter which was meant; else be less sure."""
+    notes: list[str] = []
+    sure = understood.sure
+    if result.row_count == 0 and understood.loose:
+        sure *= _NOTHING
+        notes.append("nothing in the table fits what the words were taken for")
+    for plan, leaves in zip(understood.alternatives, understood.leaves, strict=True):
+        try:
+            other = execute(connection, vocabulary.table, plan, limits)
+        except QueryError as error:
+            notes.append(error.message)
+            continue
+        if _names(understood.plan, result) == _names(plan, other):
+            continue
+        sure *= leaves
+        text = phrase(plan, vocabulary.table, other)
+        notes.append(f"another reading ({plan_text(plan, vocabulary.table)}) gives: {text}")
+    if not notes:
+        return understood
+    why = "; ".join(filter(None, (understood.why, *notes)))
+    return replace(understood, sure=round(sure, 3), why=why, ambiguities=(*understood.ambiguities, *notes))
+
+
+def _names(plan: Plan | None, result: PlanResult) -> object:
+    """What two readings must agree on: which thing comes first, else all figures."""
+    if plan and plan.limit == 1 and plan.groups:
+        return [row[0] for row in result.rows]
+    if plan and plan.sides:
+        figures = [(str(row[1]), str(row[0])) for row in result.rows]
+        return [name for _, name in sorted(figures)]
+    return result.rows

@@ -1,0 +1,1 @@
+"""From files to rows: read, cleaned, told, built, changed, exported."""

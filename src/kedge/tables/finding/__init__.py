@@ -1,0 +1,1 @@
+"""Rows by meaning and by words: the index and its search."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
+from uuid import uuid4
 
 import psycopg
 import pytest
@@ -67,12 +68,13 @@ def test_documents_are_written_side_by_side_between_processes(tmp_path: Path) ->
 
 def test_a_named_lock_is_waited_for_or_not(locks: Locks) -> None:
     async def body() -> None:
-        assert await holds_back(locks.named("x"), locks.named("x"))
-        async with locks.alone("x"), locks.alone("y"):
-            with pytest.raises(ConflictError, match="x is in work"):
-                async with locks.alone("x"):
+        x, y = f"x{uuid4().hex}", f"y{uuid4().hex}"  # of this test alone: the server is shared
+        assert await holds_back(locks.named(x), locks.named(x))
+        async with locks.alone(x), locks.alone(y):
+            with pytest.raises(ConflictError, match=f"{x} is in work"):
+                async with locks.alone(x):
                     raise AssertionError("two had it")
-        async with locks.alone("x"):
+        async with locks.alone(x):
             pass
 
     asyncio.run(body())

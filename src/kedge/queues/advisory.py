@@ -20,6 +20,8 @@ from kedge.types import Scope
 
 ALIVE_SECONDS = 5.0
 """Between looks at the connection that holds a lock."""
+RELEASE_SECONDS = 2.0
+"""For a server that may not answer any more; it frees the locks when it notices that the connection has ended."""
 _KEEPALIVES = {"tcp_keepalives_idle": "20", "tcp_keepalives_interval": "10", "tcp_keepalives_count": "3"}
 _LOST = "the connection that held a lock was lost"
 _SHARED = "SELECT pg_advisory_lock_shared(hashtextextended(%s, 0))"
@@ -62,7 +64,7 @@ class AdvisoryLocks:
             async with _unless_lost(connection, self._server.where):
                 yield
         finally:
-            await connection.close()
+            await _release(connection)
 
     async def _connect(self) -> psycopg.AsyncConnection[tuple[object, ...]]:
         try:
@@ -83,6 +85,16 @@ class AdvisoryLocks:
                     raise ConflictError(f"{name.split('/', 2)[2]} is in work already.", hint="Wait for it to end.")
         except psycopg.Error as error:
             raise of_server(error, self._server.where) from error
+
+
+async def _release(connection: psycopg.AsyncConnection[tuple[object, ...]]) -> None:
+    """Free the locks before the connection is closed: the server may take its time to notice that it is."""
+    try:
+        with suppress(psycopg.Error, TimeoutError):
+            async with asyncio.timeout(RELEASE_SECONDS):
+                await connection.execute("SELECT pg_advisory_unlock_all()")
+    finally:
+        await connection.close()
 
 
 @asynccontextmanager

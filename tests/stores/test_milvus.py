@@ -32,7 +32,7 @@ def test_a_url_says_where_and_how() -> None:
     plain = read_address("milvus://example.org")
     assert (plain.uri, plain.consistency, plain.index.kind) == ("http://example.org:19530", "Strong", "HNSW")
     assert plain.index.build() == {"M": 16, "efConstruction": 200}
-    assert (plain.index.search(10), plain.index.search(500)) == ({"ef": 256}, {"ef": 500})
+    assert (plain.index.search(10), plain.index.search(600)) == ({"ef": 512}, {"ef": 600})
     full = read_address("milvus://me:p%40ss@[::1]:1234/books?index=IVF_FLAT&nlist=64&nprobe=8&timeout=2.5&secure=true")
     assert (full.uri, full.user, full.password, full.database) == ("https://[::1]:1234", "me", "p@ss", "books")
     assert (full.index.build(), full.index.search(99), full.timeout) == ({"nlist": 64}, {"nprobe": 8}, 2.5)

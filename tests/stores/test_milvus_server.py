@@ -62,8 +62,9 @@ def test_ivf_flat_finds_what_the_filter_passes(server: str) -> None:
         payloads = [{"node_id": f"n{n}", "node_type": "Person", "page": n} for n in range(3000)]
         points = [Point(id_of(n), held[n], f"node {n}", payload) for n, payload in enumerate(payloads)]
         await store.upsert("graph_nodes", T, points)
+        assert await store.optimize("graph_nodes")
+        assert not await store.optimize("graph_nodes")  # nothing was written since
         admin = client_of(server)
-        admin.flush("graph_nodes")
         fields = fields_of(admin.describe_collection("graph_nodes"))
         index = admin.describe_index("graph_nodes", "vector")
         [row] = admin.query("graph_nodes", filter='node_id == "n7"', output_fields=["*"])
@@ -72,6 +73,7 @@ def test_ivf_flat_finds_what_the_filter_passes(server: str) -> None:
         assert {"id", "vector", "node_id", "node_type", "text_content", "metadata"} <= fields.keys()
         assert (fields["vector"], fields["metadata"]) == (DataType.FLOAT_VECTOR, DataType.JSON)
         assert (index["index_type"], index["metric_type"], index["nlist"]) == ("IVF_FLAT", "COSINE", "256")
+        assert (index["indexed_rows"], index["pending_index_rows"]) == (3000, 0)
         assert (row["id"], row["text_content"], row["metadata"]) == (id_of(7), "node 7", payloads[7])
         for least, limit in ((2999, 5), (2990, 50), (0, 2500)):
             expected = least + np.argsort(-(units[least:] @ units[3]), kind="stable")[:limit]

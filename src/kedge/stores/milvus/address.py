@@ -1,6 +1,6 @@
 """What a Milvus URL says: where the server is, how indexes are built and searched, how fresh reads are.
 
-`milvus://[user:password@]host[:19530][/database]?index=HNSW&M=16&ef_construction=200&ef=256`
+`milvus://[user:password@]host[:19530][/database]?index=HNSW&M=16&ef_construction=200&ef=512`
 `milvus://host?index=IVF_FLAT&nlist=128&nprobe=16` · `milvus+lite:///path/to/file.db`
 """
 
@@ -16,7 +16,7 @@ from kedge.urls import mask_url, split_url
 PORT = 19530
 CONSISTENCIES = ("Strong", "Session", "Bounded", "Eventually")
 _INDEXES: Mapping[str, Mapping[str, int]] = {
-    "HNSW": {"M": 16, "ef_construction": 200, "ef": 256},
+    "HNSW": {"M": 16, "ef_construction": 200, "ef": 512},
     "IVF_FLAT": {"nlist": 128, "nprobe": 16},
     "FLAT": {},
 }

@@ -19,6 +19,8 @@ from kedge.stores.milvus.server import NOT_LOADED, Server
 
 _LOADING = 600.0
 """Seconds that a collection may take to be loaded."""
+_PAUSE = 0.5
+"""Seconds between looks at an index that is being built."""
 
 
 class Collections:
@@ -49,6 +51,15 @@ class Collections:
         """Remove it; unknown ones are ignored."""
         self._shapes.pop(index, None)
         await self._server.ask(MilvusClient.drop_collection, collection_name(index))
+
+    async def seal(self, index: str) -> None:
+        """End the segments that are being written, and wait until the vectors in them are indexed."""
+        await self.ask(index, MilvusClient.flush)
+        while True:
+            described = await self.ask(index, MilvusClient.describe_index, index_name="vector")
+            if not described["pending_index_rows"]:
+                return
+            await asyncio.sleep(_PAUSE)
 
     async def shape(self, index: str) -> Shape:
         """What the collection looks like; NotFoundError when there is none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 
 import numpy as np
@@ -27,6 +28,8 @@ _BATCH = 250
 """Points in one write: with the longest texts and vectors still below the server's 64 MiB for a message."""
 _KEYS = 1000
 """Keys named in one question."""
+_SEALED_AFTER = 1000
+"""Points written since the last time that make it worth while to have them indexed."""
 
 
 def open_vectors(url: str, settings: Settings) -> MilvusVectors:
@@ -42,6 +45,7 @@ class MilvusVectors:
         self.collections = Collections(self._server, address)
         self._questions = Questions(self.collections, address)
         self._terms = SparseTerms()
+        self._written: Counter[str] = Counter()
 
     async def create(self, spec: IndexSpec) -> None:
         await self.collections.create(spec)
@@ -56,6 +60,15 @@ class MilvusVectors:
         rows = await asyncio.to_thread(lambda: [row_of(tenant, each, shape, self._terms) for each in latest.values()])
         for start in range(0, len(rows), _BATCH):
             await self.collections.ask(index, MilvusClient.upsert, rows[start : start + _BATCH])
+        self._written[index] += len(rows)
+
+    async def optimize(self, index: str) -> bool:
+        """Have what was written indexed as the URL says: until then the server searches it by a coarser index."""
+        if self._written[index] < _SEALED_AFTER:
+            return False
+        self._written[index] = 0
+        await self.collections.seal(index)
+        return True
 
     async def delete(self, index: str, tenant: str, ids: Sequence[str]) -> None:
         await self.collections.shape(index)

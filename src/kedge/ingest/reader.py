@@ -18,7 +18,6 @@ from kedge.ingest.parse import decode_html, readable_name
 from kedge.ingest.parse.decode import decode_stream
 from kedge.ingest.parse.html import parse_html
 from kedge.ingest.parse.markdown import MarkdownParser
-from kedge.ingest.parse.pdf import parse_pdf
 from kedge.ingest.parse.text import TextParser
 from kedge.ingest.source import Source, with_format
 from kedge.types import Format, Metadata, ParsedDocument
@@ -88,6 +87,8 @@ def _clean(title: str | None) -> str:
 
 def _segments(source: Source, format: Format) -> Iterator[Segment]:
     if format is Format.PDF:
+        from kedge.ingest.parse.pdf import parse_pdf  # slow to load, and most sources are none
+
         yield Segment(0, parse_pdf(source.content if isinstance(source.content, Path) else source.read()))
     elif format is Format.HTML:
         yield Segment(0, _parse_page(source))

@@ -9,7 +9,6 @@ from kedge.ingest.parse.decode import decode
 from kedge.ingest.parse.formats import detect_format, readable_name
 from kedge.ingest.parse.html import declared_charset, parse_html
 from kedge.ingest.parse.markdown import parse_markdown
-from kedge.ingest.parse.pdf import parse_pdf
 from kedge.ingest.parse.text import parse_text
 from kedge.types import Format, ParsedDocument
 
@@ -21,6 +20,8 @@ def parse(
 ) -> ParsedDocument:
     """A whole source at once. Raises the SourceFault that says what is wrong with it."""
     if format is Format.PDF:
+        from kedge.ingest.parse.pdf import parse_pdf  # a third of a second, for who has PDFs alone
+
         return parse_pdf(data)
     raw = data.read_bytes() if isinstance(data, Path) else data
     if format is Format.HTML:

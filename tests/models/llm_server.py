@@ -11,7 +11,7 @@ import select
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -232,14 +232,20 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _chunk(self, part: str) -> None:
         data = part.encode()
-        self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
-        self.wfile.flush()
+        try:
+            self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+            self.wfile.flush()
+        except ConnectionError:  # whoever asked left while this was written
+            self.state.left.set()
+            raise
 
     def _wait_until_left(self) -> None:
         self.state.hanging.set()
         ready, _, _ = select.select([self.connection], [], [], 30)
-        if ready and not self.connection.recv(1, socket.MSG_PEEK):
-            self.state.left.set()
+        with suppress(ConnectionError):  # left in the middle of what was sent
+            if not ready or self.connection.recv(1, socket.MSG_PEEK):
+                return
+        self.state.left.set()
 
     def log_message(self, format: str, *args: Any) -> None:
         pass

@@ -53,7 +53,7 @@ $(BIN)/python:
 	    $(PYTHON) -m pip --quiet --python $(BIN)/python install pip; }
 
 $(STAMP): pyproject.toml requirements.lock | $(BIN)/python
-	@echo "Installing Kedge (about 250 MB, once) …" >&2
+	@echo "Installing Kedge (about 550 MB on disk, once) …" >&2
 	@$(PIP) -c requirements.lock -e .
 	@touch $@
 

@@ -66,7 +66,7 @@ def _show(session: Session, job: Job, answers: Sequence[Answer], where: Scope) -
     for line in (
         f"{name} ingest YOUR_FOLDER        take in your own documents",
         f'{name} ask "YOUR QUESTION"       ask them',
-        f"{name} serve                     the same over HTTP, with /docs",
+        f"{name} serve                     the page at /rag, and the HTTP API",
     ):
         session.out.print(f"  {line}", markup=False)
 

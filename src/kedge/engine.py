@@ -104,7 +104,7 @@ class Engine:
         """Table sessions."""
         self._ways: dict[str, WayOut] = {
             CoursesKind.name: self.courses,
-            GraphKind.name: GraphWay(settings, self._keeper, self._retriever, answerer, recorder),
+            GraphKind.name: GraphWay(settings, self._keeper, self._retriever, answerer, recorder, writer=writer),
             tables.NAME: tables.TablesWay(settings, self._tables, self._keeper, recorder),
         }
         """By kind: those that are not answered from passages."""

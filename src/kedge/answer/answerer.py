@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from kedge.answer.beside import around, join_before
 from kedge.answer.cite import cite
 from kedge.answer.compose import (
-    events_of,
+    events,
     evidence_of,
     fallback_of,
-    stream_metadata,
     warnings_of,
     weighed,
+    whole,
     with_times,
     without_orders,
 )
@@ -76,22 +76,11 @@ class Answerer:
 
     async def ask(self, query: Query) -> Answer:
         """The answer as a whole, recorded in the analytics tables by hashes and numbers."""
-        async with aclosing(self._run(query)) as parts:
-            async for part in parts:
-                if isinstance(part, Answer):
-                    return part
-        raise AssertionError("unreachable: the last part is the answer")  # pragma: no cover
+        return await whole(self._run(query))
 
-    async def stream(self, query: Query) -> AsyncGenerator[StreamEvent, None]:
+    def stream(self, query: Query) -> AsyncGenerator[StreamEvent, None]:
         """Words as they stand in the answer, each citation after the sentence it belongs to, then the metadata."""
-        async with aclosing(self._run(query)) as parts:
-            async for part in parts:
-                if isinstance(part, Shown):
-                    for event in events_of(part):
-                        yield event
-                else:
-                    yield StreamEvent("metadata", metadata=stream_metadata(part))
-        yield StreamEvent("done")
+        return events(self._run(query))
 
     async def _run(self, query: Query) -> AsyncGenerator[Shown | Answer, None]:
         """What is shown, piece by piece, and at last the answer that it makes."""
@@ -132,7 +121,7 @@ class Answerer:
         return result, await self._judge(query, collection, result.hits)
 
     async def _judge(self, query: Query, collection: Collection, hits: Sequence[SearchHit]) -> _Judged:
-        question = await self._question(query, collection)
+        question = await self.question(query, collection)
         if not hits:
             return _Judged(0.0, None, (), question, collection)
         passages = [EvidencePassage(hit.passage.text, heading(hit.passage)) for hit in hits]
@@ -144,7 +133,8 @@ class Answerer:
         known = self._retriever.stores.catalog.passages
         return _Judged(probability, *await join_before(known, query, hits, extracted), question, collection)
 
-    async def _question(self, query: Query, collection: Collection) -> Question:
+    async def question(self, query: Query, collection: Collection) -> Question:
+        """The question as the judge and the check of sentences read it."""
         weights = await term_weights(self._retriever.stores.vectors, collection, query.text)
         return parse_question(query.text, as_idf(weights, collection))
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 
 from kedge.answer.context import heading
@@ -54,6 +55,25 @@ def events_of(shown: Shown) -> Iterator[StreamEvent]:
             yield StreamEvent("citation", citation=citation)
     for citation in waiting.values():
         yield StreamEvent("citation", citation=citation)
+
+
+async def whole(parts: AsyncGenerator[Shown | Answer, None]) -> Answer:
+    """The answer at the end of its parts."""
+    async with aclosing(parts):
+        last = [part async for part in parts if isinstance(part, Answer)]
+    return last[-1]
+
+
+async def events(parts: AsyncGenerator[Shown | Answer, None]) -> AsyncGenerator[StreamEvent, None]:
+    """The parts of an answer as events, as they come."""
+    async with aclosing(parts):
+        async for part in parts:
+            if isinstance(part, Answer):
+                yield StreamEvent("metadata", metadata=stream_metadata(part))
+            else:
+                for event in events_of(part):
+                    yield event
+    yield StreamEvent("done")
 
 
 def streamed(answer: Answer) -> Iterator[StreamEvent]:

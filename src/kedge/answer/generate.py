@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kedge.answer.cite import citation_of, one_line
 from kedge.answer.context import Context, build_context
-from kedge.answer.extract import Quote
 from kedge.answer.prompts import answer_prompt, overhead
 from kedge.answer.support import Support
 from kedge.answer.written import Sentence, SentenceBuffer, without_urls
@@ -91,9 +90,17 @@ class Writer:
         return await asyncio.to_thread(self._context, question, hits)
 
     async def write(
-        self, question: str, hits: Sequence[SearchHit], support: Support, written: Written
+        self,
+        question: str,
+        hits: Sequence[SearchHit],
+        support: Support,
+        written: Written,
+        known: Sequence[Citation] = (),
     ) -> AsyncGenerator[Shown, None]:
-        """Sentences as soon as they are checked. A failure of the model ends it and is left in `written.error`."""
+        """Sentences as soon as they are checked. A failure of the model ends it and is left in `written.error`.
+
+        `known`: citations that the hits have already, one each; else every quote gets one of its own.
+        """
         sources = [(source.title, source.text) for source in written.context.sources]
         if not sources:
             return
@@ -102,7 +109,7 @@ class Writer:
         try:
             async with aclosing(self._sentences(prompt, written, said)) as found:
                 async for sentence in found:
-                    shown = await self._judged(sentence, hits, support, written)
+                    shown = await self._judged(sentence, hits, support, written, known)
                     if shown is not None:
                         written.text += shown.text
                         yield shown
@@ -136,20 +143,29 @@ class Writer:
                 yield sentence
 
     async def _judged(
-        self, sentence: Sentence, hits: Sequence[SearchHit], support: Support, written: Written
+        self,
+        sentence: Sentence,
+        hits: Sequence[SearchHit],
+        support: Support,
+        written: Written,
+        known: Sequence[Citation],
     ) -> Shown | None:
         """How the sentence is shown, if at all."""
         written.sentences += 1
         sources = written.context.sources
-        known = [number for number in sentence.cited if 1 <= number <= len(sources)]
-        written.foreign += len(sentence.cited) - len(known)
+        named = [number for number in sentence.cited if 1 <= number <= len(sources)]
+        written.foreign += len(sentence.cited) - len(named)
         strange = [url for url in sentence.urls if not support.has(url)]
         written.links += len(strange)
-        cited = [place for number in known for place in sources[number - 1].places]
+        cited = [place for number in named for place in sources[number - 1].places]
         verdict = await support.check(without_urls(sentence.text) if strange else sentence.text, cited)
         if verdict.supported and not strange:
             written.supported += 1
-            return self._cited(sentence, verdict.quotes, hits, written)
+            found = [
+                known[quote.passage] if known else citation_of("", quote, hits[quote.passage])
+                for quote in verdict.quotes
+            ]
+            return self._cited(sentence, found, written)
         reason = "link" if strange else verdict.reason
         written.reasons[reason] = written.reasons.get(reason, 0) + 1
         text = without_urls(sentence.text)
@@ -158,16 +174,16 @@ class Writer:
         mark = f" {UNSUPPORTED}" if self._settings.unsupported == "mark" else ""
         return Shown(f"{_lead(sentence, written)}{text}{mark}")
 
-    def _cited(self, sentence: Sentence, quotes: Sequence[Quote], hits: Sequence[SearchHit], written: Written) -> Shown:
+    def _cited(self, sentence: Sentence, found: Sequence[Citation], written: Written) -> Shown:
         marks: list[str] = []
         fresh: list[Citation] = []
-        for quote in quotes:
-            found = citation_of(f"[{len(written.citations) + 1}]", quote, hits[quote.passage])
-            same = next((one for one in written.citations if _place(one) == _place(found)), None)
-            if same is None:
-                written.citations.append(found)
-                fresh.append(found)
-            marks.append((same or found).id)
+        for one in found:
+            citation = next((old for old in written.citations if _place(old) == _place(one)), None)
+            if citation is None:
+                citation = one if one.id else replace(one, id=f"[{len(written.citations) + 1}]")
+                written.citations.append(citation)
+                fresh.append(citation)
+            marks.append(citation.id)
         text = one_line(sentence.text)
         return Shown(f"{_lead(sentence, written)}{text} {' '.join(dict.fromkeys(marks))}", tuple(fresh))
 

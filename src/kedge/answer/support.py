@@ -55,7 +55,9 @@ _TO_SAY = frozenset(
 )
 _FIRST_PERSON = re.compile(r"\b(?:I|I'm|I’m|my|me|myself)\b")
 _SPACE = re.compile(r"\s+")
-_DENIALS = frozenset(terms("not no never none without cannot nor neither except"))
+_DENIALS = frozenset(
+    term for word in "not no never none without cannot nor neither except".split() for term in terms(word)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,8 +265,3 @@ def _denied(one: str, other: str) -> bool:
 
 def _clauses(text: str) -> list[str]:
     return [part for part in _CLAUSE.split(text) if part.strip()]
-
-
-_DENIALS = frozenset(
-    term for word in "not no never none without cannot nor neither except".split() for term in terms(word)
-)

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from kedge.answer.answerer import Answerer
-from kedge.answer.compose import streamed
+from kedge.answer.compose import events, fallback_of, warnings_of, whole
+from kedge.answer.generate import Shown, Writer
+from kedge.answer.generate import Written as Told
+from kedge.answer.support import Support
 from kedge.config import Settings
 from kedge.graphs.answering import REFUSAL, Written, needed, write
+from kedge.graphs.evidence import hits_of
 from kedge.graphs.finding import Understood, understand
 from kedge.graphs.indexing import node_of
 from kedge.graphs.matching import Meanings
@@ -45,6 +51,8 @@ class GraphWay:
         retriever: Retriever,
         answerer: Answerer,
         recorder: Recorder,
+        *,
+        writer: Writer | None = None,
     ) -> None:
         self._settings = settings
         self._stores = retriever.stores
@@ -52,6 +60,7 @@ class GraphWay:
         self._retriever = retriever
         self._answerer = answerer
         self._recorder = recorder
+        self._writer = writer
         self._memory: dict[str, dict[str, npt.NDArray[np.float32]]] = {}
         """By embedder: vectors of phrases."""
 
@@ -59,6 +68,13 @@ class GraphWay:
         return await self._retriever.search(query)
 
     async def ask(self, query: Query) -> Answer:
+        return await whole(self._run(query))
+
+    def stream(self, query: Query) -> AsyncGenerator[StreamEvent, None]:
+        return events(self._run(query))
+
+    async def _run(self, query: Query) -> AsyncGenerator[Shown | Answer, None]:
+        """What is shown, piece by piece, and at last the answer that it makes."""
         started = time.perf_counter()
         collection = await self._collections.get(query.scope)
         understood = await self._understand(query, collection)
@@ -66,18 +82,59 @@ class GraphWay:
         probability = understood.probability
         gone = understood.readings and understood.ranked()[0][0] not in held
         if gone or probability < self._settings.threshold:
-            return await self._from_texts(query, probability)
+            answer = await self._from_texts(query, probability)
+            yield Shown(answer.answer, answer.citations)
+            yield answer
+            return
         written = write(query.scope, understood, held, probability)
         elapsed = 1000 * (time.perf_counter() - started)
         answer = await self._answer(query, written, held, probability, elapsed)
+        if self._writer is None:
+            yield Shown(answer.answer, answer.citations)
+        else:
+            async with aclosing(self._generated(query, self._writer, written, held, answer)) as parts:
+                async for part in parts:
+                    if isinstance(part, Answer):
+                        answer = part
+                    else:
+                        yield part
+        elapsed = 1000 * (time.perf_counter() - started)
         timings = {"graph": elapsed, "total": elapsed}
         result = SearchResult(query.text, (), timings, {"graph": len(understood.readings)})
         await self._recorder.record(query, result, answer, elapsed)
-        return answer
+        yield answer
 
-    async def stream(self, query: Query) -> AsyncGenerator[StreamEvent, None]:
-        for event in streamed(await self.ask(query)):
-            yield event
+    async def _generated(
+        self,
+        query: Query,
+        writer: Writer,
+        written: Written,
+        nodes: Mapping[str, Node],
+        answer: Answer,
+    ) -> AsyncGenerator[Shown | Answer, None]:
+        """The same evidence in a model's words, each sentence checked; the path itself where none of them holds."""
+        described = answer.metadata.get("nodes")
+        hits = hits_of(written, nodes, described if isinstance(described, list) else [])
+        collection = await self._collections.get(query.scope)
+        embedder = await self._collections.embedder_of(collection)
+        question = await self._answerer.question(query, collection)
+        support = await asyncio.to_thread(Support, question, hits, embedder.embed)
+        told = Told(writer.model.name, await writer.context(query.text, hits))
+        async with aclosing(writer.write(query.text, hits, support, told, written.citations)) as shown:
+            async for part in shown:
+                yield part
+        if told.error is not None and self._settings.llm_failure == "error":
+            raise told.error
+        fallback = fallback_of(told)
+        own = Shown("" if fallback is None else f"\n\n{answer.answer}" if told.text else answer.answer)
+        rest = tuple(one for one in written.citations if one not in told.citations)
+        yield replace(own, citations=rest)
+        metadata: dict[str, Json] = {
+            **answer.metadata,
+            "generation": {**told.as_json(), "fallback": fallback},
+            "warnings": [*warnings_of(told, fallback)],
+        }
+        yield replace(answer, answer=told.text + own.text, metadata=metadata)
 
     async def _understand(self, query: Query, collection: Collection) -> Understood:
         memory = self._memory.setdefault(collection.embedder, {})

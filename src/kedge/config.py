@@ -37,6 +37,9 @@ class Settings(BaseModel):
     embed_url: str = Field("", description="Server of `openai:` embedders; empty: OpenAI's.")
     embed_key: SecretStr | None = Field(None, description="Key for that server.")
     reranker: str = Field("default", description="Reranker: `default`, `none`, or a name.")
+    reader: Literal["minilm", "none"] = Field(
+        "minilm", description="Model that reads question and passage together for the judge; `none`: words alone."
+    )
     rerank_key: SecretStr | None = Field(None, description="Key for the server of an `endpoint:` reranker.")
     model_timeout: float = Field(30.0, gt=0, description="Seconds for one request to a model server.")
     llm: str = Field("extractive", description="What writes answers: `extractive` (verbatim sentences) or a model.")
@@ -63,7 +66,7 @@ class Settings(BaseModel):
     context_tokens: int = Field(
         100_000, ge=256, description="Most tokens of passages for it, if its window allows so many."
     )
-    threads: int = Field(0, ge=0, le=256, description="Threads for the embedding model; 0: all cores.")
+    threads: int = Field(0, ge=0, le=256, description="Threads for the embedding model and the reader; 0: all cores.")
     channels: tuple[Literal["vector", "keyword", "graph"], ...] = Field(
         ("vector", "keyword", "graph"), min_length=1, description="Ways to search; comma-separated in the environment."
     )

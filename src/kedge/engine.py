@@ -17,6 +17,7 @@ from kedge import registry
 from kedge.answer.answerer import Answerer
 from kedge.answer.conversation import Conversation, ask_in, stream_in
 from kedge.answer.generate import Writer
+from kedge.answer.judging import Judging
 from kedge.config import Settings
 from kedge.errors import KedgeError, NotFoundError, UsageError
 from kedge.graphs.importing import EVERY_NODE
@@ -92,9 +93,11 @@ class Engine:
         self._model = model
         self._conversation = Conversation.of(settings, model)
         writer = Writer(model, settings) if model is not None else None
-        answerer = Answerer(settings, self._retriever, self._keeper, recorder, writer)
+        self.judging = Judging(settings, stores.vectors, self._keeper)
+        """How the evidence for an answer is measured and judged."""
+        answerer = Answerer(settings, self._retriever, self._keeper, recorder, judging=self.judging, writer=writer)
         self._passages = PassagesWay(self._retriever, answerer)
-        self.courses = Courses(settings, stores, self._keeper, recorder)
+        self.courses = Courses(settings, stores, self._keeper, recorder, self.judging)
         """Lessons, chains and prerequisites of course collections."""
         self.graph = NodeKeeper(settings, stores, self._keeper, work.locks, on_step)
         """Nodes and edges of collections of the kind `graph`."""
@@ -187,6 +190,7 @@ class Engine:
         """Load the models of the settings now rather than at the first use."""
         await self._keeper.embedder(self.settings.embedder)
         await self._retriever.warm_up()
+        await self.judging.readings.warm_up()
 
     async def settle(self) -> None:
         """Wait for the search index that is built behind large ingests.

@@ -12,31 +12,24 @@ from kedge.answer.beside import around, join_before
 from kedge.answer.cite import cite
 from kedge.answer.compose import (
     events,
-    evidence_of,
     fallback_of,
     warnings_of,
     weighed,
     whole,
     with_times,
-    without_orders,
 )
-from kedge.answer.context import heading
-from kedge.answer.extract import ExtractedAnswer, extract_answer
+from kedge.answer.extract import ExtractedAnswer
 from kedge.answer.generate import Shown, Writer, Written
-from kedge.answer.several import extract_several
+from kedge.answer.judging import Judging
 from kedge.answer.support import Support
 from kedge.config import Settings
 from kedge.errors import NotFoundError
 from kedge.ids import new_id
-from kedge.retrieve.judge import confidence, default_judge, judge_features
+from kedge.retrieve.judge import confidence
 from kedge.retrieve.pipeline import Retriever
 from kedge.retrieve.ports import CollectionSource
-from kedge.retrieve.rarity import as_idf, term_weights
 from kedge.retrieve.record import Recorder
-from kedge.text.evidence import MAX_CANDIDATES, Sentence, candidate_sentences, rank_sentences
-from kedge.text.evidence import Passage as EvidencePassage
-from kedge.text.question import Question, parse_question
-from kedge.text.shape import shape_of
+from kedge.text.question import Question
 from kedge.types import Answer, Collection, Json, Query, SearchHit, SearchResult, StreamEvent
 
 REFUSAL = "There is not enough evidence in this collection to answer that."
@@ -66,12 +59,16 @@ class Answerer:
         retriever: Retriever,
         collections: CollectionSource,
         recorder: Recorder,
+        *,
+        judging: Judging,
         writer: Writer | None = None,
     ) -> None:
         self._settings = settings
         self._retriever = retriever
         self._collections = collections
         self._recorder = recorder
+        self.judging = judging
+        """How the evidence is measured and judged."""
         self._writer = writer
 
     async def ask(self, query: Query) -> Answer:
@@ -121,52 +118,15 @@ class Answerer:
         return result, await self._judge(query, collection, result.hits)
 
     async def _judge(self, query: Query, collection: Collection, hits: Sequence[SearchHit]) -> _Judged:
-        question = await self.question(query, collection)
+        seen = await self.judging.look(query, collection, hits)
         if not hits:
-            return _Judged(0.0, None, (), question, collection)
-        passages = [EvidencePassage(hit.passage.text, heading(hit.passage)) for hit in hits]
-        ranked = await self._sentences(question, collection, passages)
-        probability = default_judge().probability(judge_features(question, [evidence_of(hit) for hit in hits], ranked))
-        extracted = await self._extracted(question, collection, passages, ranked)
+            return _Judged(0.0, None, (), seen.question, collection)
+        probability = await self.judging.probability(seen)
+        extracted = await self.judging.extracted(seen)
         if extracted is None or probability < self._settings.threshold:
-            return _Judged(probability, extracted, (), question, collection)
+            return _Judged(probability, extracted, (), seen.question, collection)
         known = self._retriever.stores.catalog.passages
-        return _Judged(probability, *await join_before(known, query, hits, extracted), question, collection)
-
-    async def question(self, query: Query, collection: Collection) -> Question:
-        """The question as the judge and the check of sentences read it."""
-        weights = await term_weights(self._retriever.stores.vectors, collection, query.text)
-        return parse_question(query.text, as_idf(weights, collection))
-
-    async def _extracted(
-        self,
-        question: Question,
-        collection: Collection,
-        passages: Sequence[EvidencePassage],
-        ranked: Sequence[Sentence],
-    ) -> ExtractedAnswer | None:
-        """One fact from what the judge saw; for more than one fact, more sentences are looked at."""
-        shape = shape_of(question.text)
-        if shape.kind != "fact":
-            wider = await self._sentences(question, collection, passages, SEVERAL)
-            found = extract_several(question, shape, passages, wider)
-            if found is not None:
-                return found
-        return extract_answer(question, passages, ranked)
-
-    async def _sentences(
-        self,
-        question: Question,
-        collection: Collection,
-        passages: Sequence[EvidencePassage],
-        limit: int = MAX_CANDIDATES,
-    ) -> list[Sentence]:
-        candidates = without_orders(candidate_sentences(question, passages, limit=limit), passages)
-        if not candidates:
-            return []
-        embedder = await self._collections.embedder_of(collection)
-        vectors = await embedder.embed([sentence.text for sentence in candidates])
-        return rank_sentences(candidates, await embedder.embed_query(question.text), vectors)
+        return _Judged(probability, *await join_before(known, query, hits, extracted), seen.question, collection)
 
     async def _generated(
         self, query: Query, result: SearchResult, judged: _Judged, writer: Writer

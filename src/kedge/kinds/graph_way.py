@@ -117,7 +117,7 @@ class GraphWay:
         hits = hits_of(written, nodes, described if isinstance(described, list) else [])
         collection = await self._collections.get(query.scope)
         embedder = await self._collections.embedder_of(collection)
-        question = await self._answerer.question(query, collection)
+        question = await self._answerer.judging.question(query, collection)
         support = await asyncio.to_thread(Support, question, hits, embedder.embed)
         told = Told(writer.model.name, await writer.context(query.text, hits))
         async with aclosing(writer.write(query.text, hits, support, told, written.citations)) as shown:

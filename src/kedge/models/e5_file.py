@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from kedge.errors import ModelError
 from kedge.models.base import Vectors
+from kedge.models.encoder_graph import quantise
 
 MAGIC = b"E5S1"
 BLOCK, BLOCK_BYTES = 32, 18
@@ -40,6 +41,15 @@ class E5Weights:
     def matrix(self, name: str, columns: int) -> Vectors:
         """A packed matrix in full."""
         return unpacked(self.packed[name]).reshape(-1, columns)
+
+    def vector(self, name: str) -> Vectors:
+        """A bias or norm."""
+        return self.plain[name]
+
+    def quantised(self, name: str) -> tuple[NDArray[np.int8], Vectors]:
+        """A matrix (outputs, inputs) in steps of a scale for each of its outputs."""
+        outputs = len(self.plain[f"{name}.b"])
+        return quantise(self.matrix(f"{name}.w", self.packed[f"{name}.w"].shape[0] * BLOCK // outputs))
 
     def words(self, ids: NDArray[np.int64]) -> Vectors:
         """Word vectors of these tokens, shape (…, width). Only their blocks are read."""

@@ -31,6 +31,13 @@ def open_embedder(_name: str, settings: Settings) -> SentenceEmbedder:
     return SentenceEmbedder(spec, encoder(folder / "onnx/model.onnx", settings.threads))
 
 
+def tokenizer_file() -> Path:
+    """The tokenizer, checked. Other English models use the same."""
+    folder, name = _folder(), "tokenizer.json"
+    verify(folder, {name: DIGESTS[name]}, f"{CARRIER}=={VERSION}")
+    return folder / name
+
+
 def _folder() -> Path:
     folder = folder_of(CARRIER, FOLDER)
     if folder is None:

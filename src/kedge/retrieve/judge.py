@@ -1,8 +1,9 @@
 """The judge: how probable it is that a set of passages answers the question.
 
 It looks at the set, not at one passage: how much of the question the evidence covers, whether the names in the question
-occur at all, how near the nearest sentence is, whether the channels agree. A logistic model over these features gives
-the probability; its weights are data (`data/judge.json`), made by `benchmarks/calibrate_judge.py` from open sets.
+occur at all, how near the nearest sentence is, whether the channels agree, and what the reader (`kedge.models.reader`)
+thinks of the best passages. A logistic model over these features gives the probability; its weights are data
+(`data/judge.json`), made by `python -m benchmarks.judge` from open sets.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ Confidence = Literal["high", "medium", "low", "insufficient"]
 THRESHOLD = 0.6
 """Answer at or above this probability, refuse below (D-11)."""
 _TOP_SENTENCES = 3
+_READ = 3
+_CERTAIN = 6.0
+"""Log-odds of the reader beyond which it is no surer."""
 _TYPED = frozenset({"name", "date", "number", "complexity"})
 
 
@@ -82,10 +86,30 @@ class Features:
     """Share of the question that only several passages together cover, no single one."""
     title_coverage: float
     """Share of the question that titles of passages are, each wholly named in the question."""
+    reader: float | None = None
+    """The reader's best opinion of a passage, from 0 (does not answer) to 1; None where nothing was read."""
+    reader_home: float | None = None
+    """Its opinion of the passage that the best sentence comes from."""
 
 
-def judge_features(question: Question, evidence: Sequence[Evidence], ranked: Sequence[Sentence]) -> Features:
-    """Measure `evidence` (best first) and its sentences (from `kedge.text.evidence.rank_sentences`)."""
+def passages_to_read(count: int, ranked: Sequence[Sentence]) -> list[int]:
+    """Which of the `count` passages the judge wants to have read: the best few and that of the best sentence."""
+    wanted = list(range(min(_READ, count)))
+    if ranked and ranked[0].passage not in wanted:
+        wanted.append(ranked[0].passage)
+    return wanted
+
+
+def judge_features(
+    question: Question,
+    evidence: Sequence[Evidence],
+    ranked: Sequence[Sentence],
+    read: Mapping[int, float] | None = None,
+) -> Features:
+    """Measure `evidence` (best first) and its sentences (from `kedge.text.evidence.rank_sentences`).
+
+    `read` holds the reader's log-odds by place in `evidence`, for those of `passages_to_read`.
+    """
     split = [passage_terms(item.passage) for item in evidence]
     matcher = Matcher.of(question, {term for title, text in split for term in (*title, *text)})
     found = [matcher.matched([*title, *text]) for title, text in split]
@@ -112,35 +136,40 @@ def judge_features(question: Question, evidence: Sequence[Evidence], ranked: Seq
         keyword_strength=max((e.keyword_score or 0.0 for e in evidence), default=0.0) / (2.2 * question.total_weight),
         spread=set_coverage - max((question.coverage(matched) for matched in found), default=0.0),
         title_coverage=_title_coverage(question, [title for title, _ in split]),
+        reader=opinion(max(read.values())) if read else None,
+        reader_home=opinion(read[home]) if read else None,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """A logistic model: one set of weights with embeddings, one without."""
+    """A logistic model: a set of weights for each combination of what is known."""
 
-    dense: Mapping[str, float]
-    """Weight by feature, and `bias`, where sentences and passages were embedded."""
-    lexical: Mapping[str, float]
-    """The same where they were not."""
+    weights: Mapping[str, Mapping[str, float]]
+    """By `variant_of` the features: weight by feature, and `bias`."""
 
     def probability(self, features: Features) -> float:
         """Calibrated probability in [0, 1] that the evidence answers the question."""
-        embedded = features.sentence_cosine is not None and features.passage_cosine is not None
-        weights = self.dense if embedded else self.lexical
+        weights = self.weights[variant_of(features)]
         logit = weights["bias"]
         for field in fields(features):
             weight = weights.get(field.name, 0.0)
             if weight:
-                logit += weight * float(getattr(features, field.name))
+                logit += weight * float(getattr(features, field.name) or 0.0)
         return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, logit))))
+
+
+def variant_of(features: Features) -> str:
+    """Which weights go with these features: whether there were embeddings, and whether passages were read."""
+    embedded = features.sentence_cosine is not None and features.passage_cosine is not None
+    return ("dense" if embedded else "lexical") + ("_read" if features.reader is not None else "")
 
 
 @cache
 def default_judge() -> Judge:
     """The judge with the shipped calibration."""
     data = json.loads(files("kedge.retrieve").joinpath("data", "judge.json").read_text(encoding="utf-8"))
-    return Judge(dense=data["weights"]["dense"], lexical=data["weights"]["lexical"])
+    return Judge(data["weights"])
 
 
 def confidence(probability: float, threshold: float = THRESHOLD) -> Confidence:
@@ -151,6 +180,11 @@ def confidence(probability: float, threshold: float = THRESHOLD) -> Confidence:
     if probability < threshold + step:
         return "low"
     return "medium" if probability < threshold + 2 * step else "high"
+
+
+def opinion(log_odds: float) -> float:
+    """Log-odds of the reader on the scale of the features, from 0 to 1."""
+    return 0.5 + max(-_CERTAIN, min(_CERTAIN, log_odds)) / (2 * _CERTAIN)
 
 
 def _gap(question: Question, found: frozenset[str]) -> float:

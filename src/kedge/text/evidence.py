@@ -25,7 +25,7 @@ Vector = npt.NDArray[np.float32]
 MAX_CANDIDATES = 8
 """Sentences embedded per question. The judge is as good with 4 as with 12; answers over several passages need more."""
 COVERAGE_WEIGHT = 0.5
-"""Weight of the covered share of the question beside the cosine; see benchmarks/calibrate_judge.py."""
+"""Weight of the covered share of the question beside the cosine; see `python -m benchmarks.judge`."""
 _RANK_PRIOR = 0.05
 _MAX_QUOTE = 700
 _FUZZY_LENGTH = 5

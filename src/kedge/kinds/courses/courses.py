@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from kedge.answer.answerer import Answerer
 from kedge.answer.compose import streamed
+from kedge.answer.judging import Judging
 from kedge.config import Settings
 from kedge.kinds.courses.asked import SHOWN_LESSONS, Heading, answer_of, heading_of, lessons_asked_about
 from kedge.kinds.courses.needs import Needs, Prerequisites
@@ -39,9 +40,11 @@ class CourseHits:
 class Courses:
     """The `WayOut` of courses, and more. A filter holds everywhere: in hits, along chains and along prerequisites."""
 
-    def __init__(self, settings: Settings, stores: Stores, collections: CollectionSource, recorder: Recorder) -> None:
+    def __init__(
+        self, settings: Settings, stores: Stores, collections: CollectionSource, recorder: Recorder, judging: Judging
+    ) -> None:
         retriever = Retriever(settings, stores, collections, rewritten=True)
-        self._passages = PassagesWay(retriever, Answerer(settings, retriever, collections, recorder))
+        self._passages = PassagesWay(retriever, Answerer(settings, retriever, collections, recorder, judging=judging))
         self._collections = collections
         self._stores = stores
         self._recorder = recorder

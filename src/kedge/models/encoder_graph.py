@@ -1,4 +1,4 @@
-"""multilingual-e5-small as an int8 graph for onnxruntime, made from the 4-bit weights when the model is opened.
+"""BERT-like encoders as int8 graphs for onnxruntime, made from packed weights when the model is opened.
 
 Each token's values are quantised by themselves, so a text's vector is the same alone and in any batch. Weights take 7
 of the 8 bits: on processors without VNNI, products of two full bytes would overflow their 16-bit sums.
@@ -6,28 +6,60 @@ of the 8 bits: on processors without VNNI, products of two full bytes would over
 
 from __future__ import annotations
 
+from typing import Protocol, TypeAlias
+
 import numpy as np
+from numpy.typing import NDArray
 
 from kedge.models.base import Vectors
-from kedge.models.e5_file import BLOCK, E5Weights
 from kedge.models.onnx_write import FLOAT, INT32, OWN, Graph
+
+Small: TypeAlias = NDArray[np.int8]
 
 VALUE_LEVELS, WEIGHT_LEVELS = 127, 63
 SMALLEST = 1e-9
 """Scale of a token whose values are all zero."""
 
 
-def write_graph(weights: E5Weights) -> bytes:
+class EncoderWeights(Protocol):
+    """Sizes and tensors. In layer 0: `l0.q`, `l0.k`, `l0.v`, `l0.ao` (attention), `l0.fi`, `l0.fo` (in and out of the
+    wide part), each a matrix with a bias `.b`, and the norms `l0.aln` and `l0.oln` with `.w` and `.b`."""
+
+    @property
+    def width(self) -> int: ...
+    @property
+    def layers(self) -> int: ...
+    @property
+    def heads(self) -> int: ...
+    @property
+    def epsilon(self) -> float: ...
+
+    def vector(self, name: str) -> Vectors:
+        """A bias or norm."""
+        ...
+
+    def quantised(self, name: str) -> tuple[Small, Vectors]:
+        """A matrix (outputs, inputs) in steps of a scale for each of its outputs; see `quantise`."""
+        ...
+
+
+def quantise(matrix: Vectors) -> tuple[Small, Vectors]:
+    """The matrix in whole steps, and the step of each of its rows."""
+    scales: Vectors = np.abs(matrix).max(axis=1) / WEIGHT_LEVELS
+    return np.round(matrix / np.maximum(scales, SMALLEST)[:, None]).astype(np.int8), scales
+
+
+def write_graph(weights: EncoderWeights, name: str) -> bytes:
     """Embedded tokens `hidden` (texts, tokens, width) and `mask` (texts, tokens) to the last layer's vectors."""
-    return _E5Graph(weights).written()
+    return _EncoderGraph(weights, name).written()
 
 
-class _E5Graph:
+class _EncoderGraph:
     """Between the layers the tokens of all texts are rows of one matrix."""
 
-    def __init__(self, weights: E5Weights) -> None:
+    def __init__(self, weights: EncoderWeights, name: str) -> None:
         self._weights = weights
-        self._graph = g = Graph("multilingual-e5-small")
+        self._graph = g = Graph(name)
         hidden = g.given("hidden", FLOAT, ("texts", "tokens", weights.width))
         self._mask = g.given("mask", INT32, ("texts", "tokens"))
         self._shape = g.node("Shape", hidden)
@@ -50,7 +82,7 @@ class _E5Graph:
     def _layer(self, rows: str, at: str) -> str:
         g = self._graph
         split = [g.node("Reshape", row, self._shape) for row in self._dense(rows, f"{at}q", f"{at}k", f"{at}v")]
-        bias = g.tensor(f"{at}qkv.b", np.concatenate([self._plain(f"{at}{one}.b") for one in "qkv"]))
+        bias = g.tensor(f"{at}qkv.b", np.concatenate([self._weights.vector(f"{at}{one}.b") for one in "qkv"]))
         heads = self._weights.heads
         mixed = g.node("MultiHeadAttention", *split, bias, self._mask, domain=OWN, num_heads=heads)
         (out,) = self._dense(g.node("Reshape", mixed, self._flat), f"{at}ao")
@@ -74,11 +106,7 @@ class _E5Graph:
         return products
 
     def _quantised(self, name: str) -> tuple[str, str]:
-        """A matrix with a scale for each of its outputs."""
-        outputs = len(self._plain(f"{name}.b"))
-        full = self._weights.matrix(f"{name}.w", self._weights.packed[f"{name}.w"].shape[0] * BLOCK // outputs)
-        scales = np.abs(full).max(axis=1) / WEIGHT_LEVELS
-        small = np.round(full / np.maximum(scales, SMALLEST)[:, None]).astype(np.int8)
+        small, scales = self._weights.quantised(name)
         return self._graph.tensor(f"{name}.w", small.T), self._graph.tensor(f"{name}.s", scales)
 
     def _normed(self, rows: str, added: str, bias: str, at: str) -> str:
@@ -88,7 +116,4 @@ class _E5Graph:
         return g.node("LayerNormalization", total, *norm, axis=1, epsilon=float(self._weights.epsilon))
 
     def _constant(self, name: str) -> str:
-        return self._graph.tensor(name, self._plain(name))
-
-    def _plain(self, name: str) -> Vectors:
-        return self._weights.plain[name]
+        return self._graph.tensor(name, self._weights.vector(name))

@@ -1,0 +1,1 @@
+"""Calibration of the judge on open data: `python -m benchmarks.judge`."""

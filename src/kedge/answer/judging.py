@@ -1,0 +1,91 @@
+"""From hits to a verdict: which sentences matter, what the judge makes of the set, what could be quoted from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kedge.answer.compose import evidence_of, without_orders
+from kedge.answer.context import heading
+from kedge.answer.extract import ExtractedAnswer, extract_answer
+from kedge.answer.reading import Readings
+from kedge.answer.several import extract_several
+from kedge.config import Settings
+from kedge.retrieve.judge import Features, default_judge, judge_features, passages_to_read
+from kedge.retrieve.ports import CollectionSource
+from kedge.retrieve.rarity import as_idf, term_weights
+from kedge.stores.base import VectorStore
+from kedge.text.evidence import MAX_CANDIDATES, Passage, Sentence, candidate_sentences, rank_sentences
+from kedge.text.question import Question, parse_question
+from kedge.text.shape import shape_of
+from kedge.types import Collection, Query, SearchHit
+
+SEVERAL = 24
+"""Sentences that are looked at for a comparison, a list or a summary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A question and the evidence found for it, measured."""
+
+    question: Question
+    collection: Collection
+    hits: tuple[SearchHit, ...]
+    passages: tuple[Passage, ...]
+    """Text and heading of each hit."""
+    ranked: tuple[Sentence, ...]
+    """The sentences that come nearest to the question, best first."""
+
+    def features(self, read: Mapping[int, float] | None = None) -> Features:
+        """What the judge goes by; `read` as in `judge_features`."""
+        return judge_features(self.question, [evidence_of(hit) for hit in self.hits], self.ranked, read)
+
+
+class Judging:
+    """Measures evidence and judges it."""
+
+    def __init__(self, settings: Settings, vectors: VectorStore, collections: CollectionSource) -> None:
+        self.readings = Readings(settings)
+        """What the reader thinks of passages."""
+        self._vectors = vectors
+        self._collections = collections
+
+    async def question(self, query: Query, collection: Collection) -> Question:
+        """The question as the judge and the check of sentences read it."""
+        weights = await term_weights(self._vectors, collection, query.text)
+        return parse_question(query.text, as_idf(weights, collection))
+
+    async def look(self, query: Query, collection: Collection, hits: Sequence[SearchHit]) -> Seen:
+        """The hits (best first) with their sentences."""
+        question = await self.question(query, collection)
+        passages = tuple(Passage(hit.passage.text, heading(hit.passage)) for hit in hits)
+        ranked = await self._sentences(question, collection, passages) if hits else []
+        return Seen(question, collection, tuple(hits), passages, tuple(ranked))
+
+    async def probability(self, seen: Seen) -> float:
+        """How probable it is that the evidence answers the question; 0 without evidence."""
+        if not seen.hits:
+            return 0.0
+        wanted = passages_to_read(len(seen.hits), seen.ranked)
+        read = await self.readings.of(seen.question.text, seen.passages, wanted)
+        return default_judge().probability(seen.features(read))
+
+    async def extracted(self, seen: Seen) -> ExtractedAnswer | None:
+        """One fact from what the judge saw; for more than one fact, more sentences are looked at."""
+        shape = shape_of(seen.question.text)
+        if shape.kind != "fact":
+            wider = await self._sentences(seen.question, seen.collection, seen.passages, SEVERAL)
+            found = extract_several(seen.question, shape, seen.passages, wider)
+            if found is not None:
+                return found
+        return extract_answer(seen.question, seen.passages, seen.ranked)
+
+    async def _sentences(
+        self, question: Question, collection: Collection, passages: Sequence[Passage], limit: int = MAX_CANDIDATES
+    ) -> list[Sentence]:
+        candidates = without_orders(candidate_sentences(question, passages, limit=limit), passages)
+        if not candidates:
+            return []
+        embedder = await self._collections.embedder_of(collection)
+        vectors = await embedder.embed([sentence.text for sentence in candidates])
+        return rank_sentences(candidates, await embedder.embed_query(question.text), vectors)

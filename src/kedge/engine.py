@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
 
@@ -256,7 +256,7 @@ class Engine:
         """An answer made of cited sentences, or a refusal that says so."""
         return await ask_in(self._conversation, query, await self._way(query))
 
-    async def stream(self, query: Query) -> AsyncIterator[StreamEvent]:
+    async def stream(self, query: Query) -> AsyncGenerator[StreamEvent, None]:
         """The answer in events: tokens, citations, metadata, done; or an error event."""
         async with aclosing(stream_in(self._conversation, query, await self._way(query))) as events:
             async for event in events:

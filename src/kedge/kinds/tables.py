@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, replace
 
 from kedge.answer.compose import streamed
+from kedge.answer.refusal import NEAREST, refusal_of
 from kedge.config import Settings
 from kedge.ingest.jobs import JobTracker
 from kedge.ingest.parts import Target
@@ -27,6 +28,7 @@ from kedge.tables.plans.plan_json import plan_from_json
 from kedge.tables.plans.plan_text import plan_text
 from kedge.tables.respond import SAMPLED, from_plan, from_rows, hits, with_times
 from kedge.tables.sessions import Sessions
+from kedge.text.question import parse_question
 from kedge.types import Answer, IngestRequest, Job, Json, Query, SearchResult, StreamEvent
 
 NAME = "table"
@@ -95,6 +97,8 @@ class TablesWay:
                 found = await self._retrieve(generation, query, k)
                 by = BY_BOTH if generation.state.index and generation.state.index.embedder else BY_WORDS
                 answer = from_rows(generation, found, computed.understood.why, by)
+                if answer.refused:
+                    answer = await self._refused(generation, query, answer)
                 result = self._result(generation, query, found)
                 timings |= found.timings_ms
         elapsed = 1000 * (time.perf_counter() - started)
@@ -106,6 +110,14 @@ class TablesWay:
         """Words as they stand in the answer, each citation after its mark, then the metadata."""
         for event in streamed(await self.ask(query)):
             yield event
+
+    async def _refused(self, generation: Generation, query: Query, answer: Answer) -> Answer:
+        """The refusal with what was looked for and the rows below the threshold that are nearest."""
+        found = await self._retrieve(generation, replace(query, threshold=0.0), NEAREST)
+        question = parse_question(query.text, lambda _term: 1.0)
+        near = [row for row in found.rows if row.score > 0]
+        told = refusal_of(question, hits(generation, near, 0.0), answer.evidence_probability, whole=True)
+        return replace(answer, answer=told.text(answer.answer), metadata={**answer.metadata, "refusal": told.as_json()})
 
     async def _retrieve(self, generation: Generation, query: Query, k: int) -> Retrieved:
         threshold = self._settings.threshold if query.threshold is None else query.threshold

@@ -32,6 +32,7 @@ from kedge.kinds.courses.courses import Courses
 from kedge.kinds.courses.kind import CoursesKind
 from kedge.kinds.graph_way import GraphWay
 from kedge.kinds.graphs import GraphKind
+from kedge.kinds.table_plans import Proposer
 from kedge.kinds.way import PassagesWay, TakesMore, WayOut
 from kedge.models.base import LanguageModel
 from kedge.models.llm.limits import Call, LimitedModel
@@ -105,7 +106,9 @@ class Engine:
         self._ways: dict[str, WayOut] = {
             CoursesKind.name: self.courses,
             GraphKind.name: GraphWay(settings, self._keeper, self._retriever, answerer, recorder, writer=writer),
-            tables.NAME: tables.TablesWay(settings, self._tables, self._keeper, recorder),
+            tables.NAME: tables.TablesWay(
+                settings, self._tables, self._keeper, recorder, Proposer(model) if model is not None else None
+            ),
         }
         """By kind: those that are not answered from passages."""
         self.llm_calls = 0

@@ -50,7 +50,8 @@ def test_an_agent_takes_in_asks_and_searches(tmp_path: Path, notes: Path) -> Non
         assert "light anchor" in answer["answer"]
         (citation,) = {item["snippet"]: item for item in answer["citations"]}.values()
         assert TEXT[citation["start"] : citation["end"]] == citation["snippet"]
-        refused = (await client.call_tool("ask", {"question": "Which admiral won the light anchor in Chicago?"})).structured_content
+        foreign = {"question": "Which admiral won the light anchor in Chicago?"}
+        refused = (await client.call_tool("ask", foreign)).structured_content
         assert (refused["confidence"], refused["citations"]) == ("insufficient", [])
         assert refused["metadata"]["refusal"]["nearest"][0]["title"] == "Kedges"
         assert "Looked for:" in refused["answer"]

@@ -95,7 +95,7 @@ class Engine:
         writer = Writer(model, settings) if model is not None else None
         answerer = Answerer(settings, self._retriever, self._keeper, recorder, writer)
         self._passages = PassagesWay(self._retriever, answerer)
-        self.courses = Courses(settings, stores, self._keeper, recorder)
+        self.courses = Courses(settings, stores, self._keeper, recorder, writer)
         """Lessons, chains and prerequisites of course collections."""
         self.graph = NodeKeeper(settings, stores, self._keeper, work.locks, on_step)
         """Nodes and edges of collections of the kind `graph`."""

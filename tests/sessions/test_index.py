@@ -49,8 +49,8 @@ def test_the_index_of_a_million_rows_would_take_less_than_400_mb(distinct: int) 
         index, _ = build([(text, WORDS[n % 10]) for n, text in enumerate(texts)], most_whole=300, dimension=384)
         return index.bytes
 
-    small, large = size(8_000), size(16_000)
-    assert large + (large - small) / 8_000 * (1_000_000 - 16_000) <= 400e6
+    small, large = size(2_000), size(4_000)
+    assert large + (large - small) / 2_000 * (1_000_000 - 4_000) <= 400e6
 
 
 def naive(index: TableIndex, connection: Any, asked: Asked, question: list[str]) -> dict[int, float]:

@@ -130,6 +130,11 @@ def test_nothing_follows_a_sentence_that_answers() -> None:
     assert len(extracted.quotes) == 1
 
 
+def test_a_label_is_no_answer() -> None:
+    extracted = found("What is GraphRAG?", Passage("GraphRAG\n\nIt builds a graph of GraphRAG entities.", "GraphRAG"))
+    assert "builds a graph" in extracted.text
+
+
 def test_why_prefers_a_reason() -> None:
     extracted = found(
         "Why did Warsaw become the capital?",

@@ -122,5 +122,4 @@ def test_what_a_real_model_writes_is_shown_only_where_it_is_supported(model: Lan
     ("cores", "load", "threads"), [(2, 0.1, 2), (2, 1.2, 1), (2, 22.0, 1), (16, 3.0, 13), (1, 0.0, 1)]
 )
 def test_threads_are_what_others_leave(cores: int, load: float, threads: int) -> None:
-    local = pytest.importorskip("kedge.models.llm.local")
     assert local.free_cores(cores, load) == threads

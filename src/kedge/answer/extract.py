@@ -24,6 +24,7 @@ MIN_GAIN = 0.12
 """Least new share of the question, or bridge, for which another sentence is quoted."""
 ANSWERED = 0.75
 """Share of the question from which on nothing of it is missing that a further sentence could bring."""
+LABEL_WORDS = 3
 _REDUNDANT = 0.6
 _POINTS_BACK = re.compile(
     r"(?:[-*+•]\s+)?(?:This|That|These|Those|It|They|He|She|Its|Their|His|Her|Such|Thus|Therefore|Hence|So|Otherwise)\b"
@@ -86,6 +87,7 @@ def extract_answer(
     """Quote the sentences of `ranked` (from `kedge.text.evidence.rank_sentences`) that answer; None without any."""
     if not ranked:
         return None
+    ranked = [sentence for sentence in ranked if not _only_names(question, sentence)] or ranked
     first = max(ranked, key=lambda one: (worth(one) + _gives_reason(question, one), -one.passage, -one.start))
     chosen = [first]
     titles = [frozenset(terms(passage.title)) for passage in passages]
@@ -139,6 +141,11 @@ def _inside(quote: Quote, other: Quote) -> bool:
 def worth(sentence: Sentence) -> float:
     """How well a sentence answers by itself."""
     return sentence.score + TYPE_BONUS * bool(sentence.answers)
+
+
+def _only_names(question: Question, sentence: Sentence) -> bool:
+    """Whether it is a few words that the question has too: a title or a label, not a statement."""
+    return len(sentence.text.split()) <= LABEL_WORDS and frozenset(sentence.terms) <= frozenset(question.terms)
 
 
 def _gives_reason(question: Question, sentence: Sentence) -> float:

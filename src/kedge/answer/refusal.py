@@ -39,7 +39,8 @@ _ASKING = frozenset(
     term
     for word in (
         "who whom whose what which when where why how many much long old far name named called kind type year date day "
-        "month century decade place number amount list give tell explain describe show percentage does did can could would should there between"
+        "month century decade place number amount percentage list give tell explain describe show does did can could "
+        "would should there between"
     ).split()
     for term in terms(word) or (word,)
 )

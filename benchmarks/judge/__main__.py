@@ -1,7 +1,7 @@
 """Calibrate the judge on open data: `python -m benchmarks.judge`.
 
 Reads the sets under KEDGE_BENCH_DATA (default ../shared/data), lets Kedge find the evidence for every question,
-measures the features of `kedge.retrieve.judge`, fits the weights, writes `src/kedge/retrieve/data/judge.json` and the plot
+measures the features of `kedge.retrieve.judge`, fits the weights, writes `src/kedge/retrieve/data/judge.json` and
 `docs/images/risk-coverage.svg`, and prints what is reached on articles or sets that the fitted weights have not seen.
 What was measured is kept in `--cache`, so that a second run takes seconds.
 

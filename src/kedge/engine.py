@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
 
@@ -33,6 +33,7 @@ from kedge.kinds.courses.courses import Courses
 from kedge.kinds.courses.kind import CoursesKind
 from kedge.kinds.graph_way import GraphWay
 from kedge.kinds.graphs import GraphKind
+from kedge.kinds.table_plans import Proposer
 from kedge.kinds.way import PassagesWay, TakesMore, WayOut
 from kedge.models.base import LanguageModel
 from kedge.models.llm.limits import Call, LimitedModel
@@ -97,7 +98,7 @@ class Engine:
         """How the evidence for an answer is measured and judged."""
         answerer = Answerer(settings, self._retriever, self._keeper, recorder, judging=self.judging, writer=writer)
         self._passages = PassagesWay(self._retriever, answerer)
-        self.courses = Courses(settings, stores, self._keeper, recorder, self.judging)
+        self.courses = Courses(settings, stores, self._keeper, recorder, judging=self.judging, writer=writer)
         """Lessons, chains and prerequisites of course collections."""
         self.graph = NodeKeeper(settings, stores, self._keeper, work.locks, on_step)
         """Nodes and edges of collections of the kind `graph`."""
@@ -108,7 +109,9 @@ class Engine:
         self._ways: dict[str, WayOut] = {
             CoursesKind.name: self.courses,
             GraphKind.name: GraphWay(settings, self._keeper, self._retriever, answerer, recorder, writer=writer),
-            tables.NAME: tables.TablesWay(settings, self._tables, self._keeper, recorder),
+            tables.NAME: tables.TablesWay(
+                settings, self._tables, self._keeper, recorder, Proposer(model) if model is not None else None
+            ),
         }
         """By kind: those that are not answered from passages."""
         self.llm_calls = 0
@@ -260,7 +263,7 @@ class Engine:
         """An answer made of cited sentences, or a refusal that says so."""
         return await ask_in(self._conversation, query, await self._way(query))
 
-    async def stream(self, query: Query) -> AsyncIterator[StreamEvent]:
+    async def stream(self, query: Query) -> AsyncGenerator[StreamEvent, None]:
         """The answer in events: tokens, citations, metadata, done; or an error event."""
         async with aclosing(stream_in(self._conversation, query, await self._way(query))) as events:
             async for event in events:

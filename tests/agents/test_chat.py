@@ -5,7 +5,7 @@ from __future__ import annotations
 import openai
 import pytest
 from tests.server.conftest import base_url, corpus, filled, settings
-from tests.surfaces import QUESTION
+from tests.surfaces import FOREIGN, QUESTION
 
 __all__ = ["base_url", "corpus", "filled", "settings"]
 
@@ -42,6 +42,15 @@ def test_a_stream_is_the_same_answer(chat: openai.OpenAI, filled: str) -> None:
     text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
     assert text == whole.choices[0].message.content
     assert [chunk.choices[0].finish_reason for chunk in chunks][-1] == "stop"
+
+
+def test_a_refusal_says_what_was_nearest(chat: openai.OpenAI, filled: str) -> None:
+    asked = [{"role": "user", "content": FOREIGN}]
+    whole = chat.chat.completions.create(model=f"kedge/{filled}", messages=asked)  # type: ignore[call-overload]
+    assert "Nearest, but not an answer" in whole.choices[0].message.content
+    chunks = list(chat.chat.completions.create(model=f"kedge/{filled}", messages=asked, stream=True))  # type: ignore[call-overload]
+    assert chunks[-1].refusal == whole.refusal
+    assert whole.refusal["nearest"][0]["title"] in whole.choices[0].message.content
 
 
 @pytest.mark.parametrize(

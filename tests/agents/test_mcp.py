@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -18,7 +19,7 @@ def with_client(home: Path, work: Callable[[Client], Awaitable[Any]]) -> Any:
     command = ["-m", "kedge.cli.main", "--home", str(home), "mcp"]
 
     async def connected() -> Any:
-        async with Client(StdioServerParameters(command=sys.executable, args=command)) as client:
+        async with Client(StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))) as client:
             return await work(client)
 
     return asyncio.run(connected())
@@ -49,8 +50,11 @@ def test_an_agent_takes_in_asks_and_searches(tmp_path: Path, notes: Path) -> Non
         assert "light anchor" in answer["answer"]
         (citation,) = {item["snippet"]: item for item in answer["citations"]}.values()
         assert TEXT[citation["start"] : citation["end"]] == citation["snippet"]
-        refused = (await client.call_tool("ask", {"question": "Who won the chess final in 1972?"})).structured_content
+        foreign = {"question": "Which admiral won the light anchor in Chicago?"}
+        refused = (await client.call_tool("ask", foreign)).structured_content
         assert (refused["confidence"], refused["citations"]) == ("insufficient", [])
+        assert refused["metadata"]["refusal"]["nearest"][0]["title"] == "Kedges"
+        assert "Looked for:" in refused["answer"]
         found = (await client.call_tool("search", {"question": "sandbank", "top_k": 1})).structured_content
         assert found["results"][0]["title"] == "Kedges"
         listed = (await client.call_tool("collections", {})).structured_content

@@ -61,12 +61,87 @@ def test_no_passages_no_answer() -> None:
         ("Who captured Fort Oswego?", "Fort Oswego was captured by General Montcalm.", "General Montcalm"),
         ("In what country is Normandy?", "Normandy is a region in France.", "France"),
         ("¿Cuándo se firmó el tratado?", "El tratado se firmó en 1957.", "1957"),
+        (
+            "Who explored the Ohio valley?",
+            "In 1750 Christopher Gist, sent by Virginia, explored the Ohio valley.",
+            "Christopher Gist",
+        ),
+        ("Who led the expedition?", "Braddock (with George Washington) led the expedition in June 1755.", "Braddock"),
+        (
+            "Who designed the tower?",
+            "The tower was designed by Spanish architect Enric Miralles in Edinburgh.",
+            "Enric Miralles",
+        ),
+        (
+            "Who did Dinwiddie send to the fort?",
+            "In May Dinwiddie of Virginia did send George Washington to the fort.",
+            "George Washington",
+        ),
+        (
+            "Who did the council rent the house from?",
+            "Beside Old Hall, the council used a house, rent paid, from the City of Leith.",
+            "City of Leith",
+        ),
+        (
+            "When did the empire fall?",
+            "The empire was a state that did fall apart, having lasted from 1299 to 1923.",
+            "1923",
+        ),
+        ("How long does the voyage last?", "Since 1998 the voyage does last 12 days.", "12"),
     ],
 )
 def test_short_answers(question: str, text: str, short: str) -> None:
     extracted = found(question, Passage(text))
     assert extracted.short is not None
     assert extracted.short.text == short
+
+
+@pytest.mark.req("D-13")
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Where was the mother of Berengaria born?", "Berengaria (27 March 1221) was a queen of Denmark."),
+        ("Who was invited in October?", "They were invited in October."),
+        ("How long does the voyage last?", "The voyage does last since 1998."),
+    ],
+)
+def test_no_short_answer_where_the_sentence_has_none(question: str, text: str) -> None:
+    assert found(question, Passage(text)).short is None
+
+
+def test_no_short_answer_where_another_document_has_it() -> None:
+    extracted = found(
+        "Where did the composer of the film Pepo die?",
+        Passage("Pepo is a film whose composer is Aram Khachaturian of Tbilisi.", "Pepo"),
+        Passage("Aram Khachaturian did die in Moscow.", "Aram Khachaturian"),
+    )
+    assert len(extracted.quotes) == 2
+    assert extracted.short is None
+
+
+def test_nothing_follows_a_sentence_that_answers() -> None:
+    """Neither what is nearly as good, nor what stands in a passage of the same title."""
+    extracted = found(
+        "What were the fighting horsemen that Normandy exported?",
+        Passage("Normandy exported fighting horsemen for a generation, and they were knights.", "Normans"),
+        Passage("The Normans exported a dynasty with fighting and horsemen.", "Normans"),
+        Passage("What Normandy exported were fighting men, says a book about horsemen of the plain.", "Other"),
+    )
+    assert len(extracted.quotes) == 1
+
+
+def test_a_label_is_no_answer() -> None:
+    extracted = found("What is GraphRAG?", Passage("GraphRAG\n\nIt builds a graph of GraphRAG entities.", "GraphRAG"))
+    assert "builds a graph" in extracted.text
+
+
+def test_why_prefers_a_reason() -> None:
+    extracted = found(
+        "Why did Warsaw become the capital?",
+        Passage("Warsaw did become the capital in 1596 and stayed it.", "Warsaw"),
+        Passage("Due to its location, Warsaw did become the capital.", "Warsaw"),
+    )
+    assert extracted.quotes[0].text.startswith("Due to")
 
 
 def test_complexity_is_quoted_whole() -> None:

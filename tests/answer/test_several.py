@@ -105,3 +105,12 @@ def test_quotes_are_verbatim_and_do_not_overlap(question: str, texts: list[tuple
     assert 1 <= len(extracted.quotes) <= MOST
     for quote in extracted.quotes:
         assert passages[quote.passage].text[quote.start : quote.end] == quote.text != ""
+
+
+def test_a_comparison_has_no_short_answer() -> None:
+    extracted = found(
+        "Which film was released first, Alpha Rising or Omega Falling?",
+        Passage("Alpha Rising is a Hindi film released in 1961.", "Alpha Rising"),
+        Passage("Omega Falling is a film released in 1946.", "Omega Falling"),
+    )
+    assert extracted.short is None

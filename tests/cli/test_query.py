@@ -78,6 +78,8 @@ def test_refusal_is_done_and_shows_what_was_nearest(kedge: Kedge, filled: Path) 
     ran = kedge("ask", FOREIGN, "--home", str(filled))
     assert ran.code == 0
     assert "insufficient" in ran.out
+    assert "Looked for: " in ran.out
+    assert "Nearest, but not an answer:" in ran.out
     answer = kedge("ask", FOREIGN, "--home", str(filled), "--json").json()
     assert answer["confidence"] == "insufficient"
     assert answer["citations"] == []

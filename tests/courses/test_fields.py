@@ -31,6 +31,11 @@ HERE = PathPlace("1", 2, 3)
         ("module-1/README.md", PathPlace("1", None, None, overview=True)),
         ("module-1/notes.md", PathPlace("1", None, None)),
         ("lesson 4.md", PathPlace(None, None, 4)),
+        ("02-advanced/01-sensors/03-lidar.md", PathPlace("advanced", 1, 3)),
+        ("docs/02-advanced/01-sensors/03-lidar.md", PathPlace("advanced", 1, 3)),
+        ("module-2/01-sensors/03-lidar.md", PathPlace("2", 1, 3)),
+        ("02-advanced/03-lidar.md", PathPlace("advanced", None, 3)),
+        ("02-advanced/01-sensors/ch4/03-lidar.md", PathPlace("advanced", 4, 3)),
     ],
 )
 def test_a_path_tells_the_place(path: str, expected: PathPlace) -> None:
@@ -73,6 +78,7 @@ def test_a_value_out_of_range_is_an_error_that_names_file_and_field(said: dict[s
     assert caught.value.details["field"] == field
     assert "unit/a.md" in caught.value.message
     assert field in caught.value.message
+    assert " to from " not in caught.value.hint
 
 
 @pytest.mark.req("C-04")

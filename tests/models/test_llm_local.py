@@ -116,3 +116,10 @@ def test_what_a_real_model_writes_is_shown_only_where_it_is_supported(model: Lan
     assert generation["model"] == "local"
     assert generation["usage"]["completion_tokens"] > 0  # type: ignore[index, call-overload]
     assert [one.snippet for one in answer.citations] == ["A kedge is a light anchor that moves a ship."]
+
+
+@pytest.mark.parametrize(
+    ("cores", "load", "threads"), [(2, 0.1, 2), (2, 1.2, 1), (2, 22.0, 1), (16, 3.0, 13), (1, 0.0, 1)]
+)
+def test_threads_are_what_others_leave(cores: int, load: float, threads: int) -> None:
+    assert local.free_cores(cores, load) == threads

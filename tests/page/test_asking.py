@@ -109,6 +109,8 @@ def test_a_refusal_says_what_was_looked_at_and_shows_what_is_near(page: Any, sho
     turn = ask(page, FOREIGN)
     expect(turn.locator(".refused")).to_contain_text("not enough evidence")
     expect(turn.locator(".looked")).to_contain_text("by meaning")
+    expect(turn.locator(".sought")).to_contain_text("Looked for")
+    expect(turn.locator(".refused")).not_to_contain_text("Nearest, but not an answer")
     expect(turn.locator(".chip")).to_have_count(0)
     shot(page, "refusal")
     expect(turn.get_by_role("heading", name="Not an answer, but near")).to_be_visible()

@@ -27,6 +27,7 @@ def test_refusal_is_a_success(client: httpx.Client, filled: str) -> None:
     assert response.status_code == 200
     assert response.json()["confidence"] == "insufficient"
     assert response.json()["citations"] == []
+    assert set(response.json()["metadata"]["refusal"]) == {"looked_for", "nearest", "probability"}
 
 
 @pytest.mark.req("D-15")
@@ -129,7 +130,7 @@ def test_feedback(client: httpx.Client, filled: str) -> None:
     assert unknown.status_code == 404
 
 
-@pytest.mark.req("D-16")
+@pytest.mark.req("D-16", "G-13")
 def test_metrics_count_queries_and_refusals(client: httpx.Client, filled: str) -> None:
     client.post("/api/query", json={"query": FOREIGN, "collection": filled})
     client.post("/api/query", json={"query": ""})
@@ -138,6 +139,8 @@ def test_metrics_count_queries_and_refusals(client: httpx.Client, filled: str) -
     assert float(values["kedge_refusals_total"]) >= 1
     assert float(values['kedge_queries_total{confidence="insufficient"}']) >= 1
     assert float(values["kedge_query_seconds_count"]) >= 1
+    assert float(values["kedge_embed_seconds_count"]) >= 1
+    assert float(values["kedge_embed_errors_total"]) == 0
     assert float(values['kedge_errors_total{code="invalid_query"}']) >= 1
     assert float(values['kedge_documents{collection="sea"}']) == 3
     assert float(values['kedge_jobs{status="complete"}']) >= 1

@@ -21,7 +21,7 @@ TEXT = st.one_of(st.none(), st.lists(st.sampled_from(WORDS), min_size=1, max_siz
 ROWS = st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=30)
 
 
-def build(rows: list[tuple[str | None, str | None]], most_whole: int) -> tuple[TableIndex, Any]:
+def build(rows: list[tuple[str | None, str | None]], most_whole: int, dimension: int = 32) -> tuple[TableIndex, Any]:
     """An index over two text columns."""
     connection = duckdb.connect()
     connection.execute("CREATE TABLE rows (row_number BIGINT, c0 VARCHAR, c1 VARCHAR)")
@@ -36,7 +36,21 @@ def build(rows: list[tuple[str | None, str | None]], most_whole: int) -> tuple[T
         """Nobody watches."""
 
     texts = gather(connection, table, most_whole)
-    return asyncio.run(embedded(texts, HashEmbedder(32), {}, quiet)), connection
+    return asyncio.run(embedded(texts, HashEmbedder(dimension), {}, quiet)), connection
+
+
+@pytest.mark.req("T-04")
+@pytest.mark.parametrize("distinct", [200, 1_000_000])
+def test_the_index_of_a_million_rows_would_take_less_than_400_mb(distinct: int) -> None:
+    """By how it grows, with few different texts and with one in each row; `benchmarks/tables.py` builds all of it."""
+
+    def size(rows: int) -> int:
+        texts = [f"{WORDS[n % 10]} {WORDS[n // 10 % 10]} {n % distinct}" for n in range(rows)]
+        index, _ = build([(text, WORDS[n % 10]) for n, text in enumerate(texts)], most_whole=300, dimension=384)
+        return index.bytes
+
+    small, large = size(2_000), size(4_000)
+    assert large + (large - small) / 2_000 * (1_000_000 - 4_000) <= 400e6
 
 
 def naive(index: TableIndex, connection: Any, asked: Asked, question: list[str]) -> dict[int, float]:

@@ -21,6 +21,7 @@ from kedge.answer.compose import (
 from kedge.answer.extract import ExtractedAnswer
 from kedge.answer.generate import Shown, Writer, Written
 from kedge.answer.judging import Judging
+from kedge.answer.refusal import Refusal, refusal_of
 from kedge.answer.support import Support
 from kedge.config import Settings
 from kedge.errors import NotFoundError
@@ -155,7 +156,7 @@ class Answerer:
     def _instead(self, written: Written, judged: _Judged, hits: Sequence[SearchHit]) -> Shown | None:
         """The sources' own words, with a note where something of the model was shown before."""
         if judged.extracted is None:
-            return None if written.text else Shown(REFUSAL)
+            return None if written.text else Shown(_refusal(judged, hits).text(REFUSAL))
         text, citations = cite(judged.extracted, hits, written.citations)
         if not written.text:
             return Shown(text, citations)
@@ -174,7 +175,12 @@ class Answerer:
         citations = (*written.citations, *(quoted.citations if quoted else ()))
         short = judged.extracted.short if judged.extracted else None
         named = short is not None and bool(citations) and short.text in citations[0].snippet and short.text in text
-        generation: dict[str, Json] = {**written.as_json(), "fallback": fallback}
+        metadata: dict[str, Json] = {
+            "generation": {**written.as_json(), "fallback": fallback},
+            "warnings": [*warnings_of(written, fallback)],
+        }
+        if not citations:
+            metadata["refusal"] = _refusal(judged, hits).as_json()
         return Answer(
             query_id=new_id(),
             answer=text,
@@ -183,7 +189,7 @@ class Answerer:
             evidence_probability=judged.probability,
             short_answer=short.text if short and named else None,
             hits=hits,
-            metadata={"generation": generation, "warnings": [*warnings_of(written, fallback)]},
+            metadata=metadata,
         )
 
     def _compose(self, result: SearchResult, judged: _Judged) -> Answer:
@@ -191,7 +197,16 @@ class Answerer:
         hits = weighed((*result.hits, *judged.joined), judged.probability, self._settings.threshold)
         level = confidence(judged.probability, self._settings.threshold)
         if level == "insufficient" or judged.extracted is None:
-            return Answer(query_id, REFUSAL, (), "insufficient", judged.probability, hits=hits)
+            told = _refusal(judged, hits)
+            return Answer(
+                query_id=query_id,
+                answer=told.text(REFUSAL),
+                citations=(),
+                confidence="insufficient",
+                evidence_probability=judged.probability,
+                hits=hits,
+                metadata={"refusal": told.as_json()},
+            )
         text, citations = cite(judged.extracted, hits)
         short = judged.extracted.short
         return Answer(
@@ -203,3 +218,7 @@ class Answerer:
             short_answer=short.text if short else None,
             hits=hits,
         )
+
+
+def _refusal(judged: _Judged, hits: Sequence[SearchHit]) -> Refusal:
+    return refusal_of(judged.question, hits, judged.probability)

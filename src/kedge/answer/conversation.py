@@ -69,7 +69,8 @@ class Conversation:
         near = [title for title in titles if asked.intersection(terms(title))]
         topics = tuple(dict.fromkeys((*named, *main_topics(query.text), *near)))
         names = (short,) if short and short[:1].isupper() else ()
-        await self._turns.add(key, Turn(query.text, answer[:ANSWER_CHARS], names, topics))
+        said = answer if citations else answer.partition("\n\n")[0]  # what a refusal shows beside itself was not said
+        await self._turns.add(key, Turn(query.text, said[:ANSWER_CHARS], names, topics))
 
     async def _rewritten(self, question: str, turns: Sequence[Turn]) -> str:
         """What a model makes of it; nothing where there is none, it fails, or it puts in what nobody said."""

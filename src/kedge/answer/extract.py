@@ -20,13 +20,20 @@ TYPE_BONUS = 0.1
 """What offering an answer of the right kind is worth beside coverage and cosine."""
 BRIDGE_BONUS = 0.25
 """What coming from a passage is worth whose title a quoted sentence mentions."""
-MIN_GAIN = 0.15
+MIN_GAIN = 0.12
 """Least new share of the question, or bridge, for which another sentence is quoted."""
-CLOSE = 0.9
-"""A sentence that scores at least this share of the first is quoted too."""
+ANSWERED = 0.75
+"""Share of the question from which on nothing of it is missing that a further sentence could bring."""
+LABEL_WORDS = 3
 _REDUNDANT = 0.6
 _POINTS_BACK = re.compile(
     r"(?:[-*+•]\s+)?(?:This|That|These|Those|It|They|He|She|Its|Their|His|Her|Such|Thus|Therefore|Hence|So|Otherwise)\b"
+)
+_WHY = re.compile(r"\W*(?:why|what caused|for what reason|warum|pourquoi|por qué)\b", re.IGNORECASE)
+_REASON = re.compile(
+    r"\b(?:because|due to|owing to|thanks to|since|as a result|in order to|so that|caused by|led to|reasons?|therefore|"
+    r"weil|wegen|parce que|porque|debido a)\b",
+    re.IGNORECASE,
 )
 _PARAGRAPH = re.compile(r"\n\s*\n")
 
@@ -80,7 +87,8 @@ def extract_answer(
     """Quote the sentences of `ranked` (from `kedge.text.evidence.rank_sentences`) that answer; None without any."""
     if not ranked:
         return None
-    first = max(ranked, key=lambda sentence: (worth(sentence), -sentence.passage, -sentence.start))
+    ranked = [sentence for sentence in ranked if not _only_names(question, sentence)] or ranked
+    first = max(ranked, key=lambda one: (worth(one) + _gives_reason(question, one), -one.passage, -one.start))
     chosen = [first]
     titles = [frozenset(terms(passage.title)) for passage in passages]
     while len(chosen) < limit:
@@ -92,7 +100,8 @@ def extract_answer(
         chosen[1:], key=lambda sentence: (sentence.passage != first.passage, sentence.passage, sentence.start)
     )
     quotes = separate([quote_of(sentence, passages[sentence.passage]) for sentence in (first, *rest)])
-    return ExtractedAnswer(quotes, short_answer(question, first))
+    bridged = any(leads_to(sentence, [first], titles) for sentence in rest)
+    return ExtractedAnswer(quotes, None if bridged else short_answer(question, first))
 
 
 def quote_of(sentence: Sentence, passage: Passage) -> Quote:
@@ -134,22 +143,35 @@ def worth(sentence: Sentence) -> float:
     return sentence.score + TYPE_BONUS * bool(sentence.answers)
 
 
+def _only_names(question: Question, sentence: Sentence) -> bool:
+    """Whether it is a few words that the question has too: a title or a label, not a statement."""
+    return len(sentence.text.split()) <= LABEL_WORDS and frozenset(sentence.terms) <= frozenset(question.terms)
+
+
+def _gives_reason(question: Question, sentence: Sentence) -> float:
+    """What it is worth that a sentence says why, where that is asked."""
+    return TYPE_BONUS * bool(_WHY.match(question.text) and _REASON.search(sentence.text))
+
+
 def _next(
     question: Question, ranked: Sequence[Sentence], chosen: Sequence[Sentence], titles: Sequence[frozenset[str]]
 ) -> Sentence | None:
-    """The sentence that adds most to `chosen`, or None when nothing adds enough."""
+    """The sentence that adds most to `chosen`, or None when nothing adds enough.
+
+    Where nearly all of the question is covered and something of the kind that it asks for is said, only a bridge adds.
+    """
     covered = frozenset().union(*(sentence.matched for sentence in chosen))
-    said = {term for sentence in chosen for term in sentence.terms}
-    visited = {sentence.passage for sentence in chosen}
+    share = question.coverage(covered)
+    done = share >= ANSWERED and (question.kind == "text" or any(sentence.answers for sentence in chosen))
     best: tuple[float, Sentence] | None = None
     for sentence in ranked:
-        if sentence in chosen or any(_repeats(sentence, other) for other in chosen):
+        bridge = leads_to(sentence, chosen, titles)
+        known = titles[sentence.passage] if bridge else frozenset[str]()
+        if sentence in chosen or any(_repeats(sentence, other, known) for other in chosen):
             continue
-        gain = question.coverage(covered | sentence.matched) - question.coverage(covered)
-        title = titles[sentence.passage]
-        if sentence.passage not in visited and title and title <= said:
-            gain += BRIDGE_BONUS
-        if gain < MIN_GAIN and worth(sentence) < CLOSE * worth(chosen[0]):
+        gain = question.coverage(covered | sentence.matched) - share
+        gain += BRIDGE_BONUS if bridge else 0.0
+        if gain < MIN_GAIN or (done and not bridge):
             continue
         value = gain + worth(sentence)
         if best is None or value > best[0]:
@@ -157,15 +179,24 @@ def _next(
     return best[1] if best else None
 
 
-def _repeats(sentence: Sentence, other: Sentence) -> bool:
-    left, right = set(sentence.terms), set(other.terms)
-    return left == right or len(left & right) > _REDUNDANT * min(len(left), len(right))
+def leads_to(sentence: Sentence, chosen: Sequence[Sentence], titles: Sequence[frozenset[str]]) -> bool:
+    """Whether a chosen sentence speaks of what the sentence's document, another one, is called."""
+    title = titles[sentence.passage]
+    said = {term for other in chosen for term in other.terms}
+    return bool(title) and title <= said and all(titles[other.passage] != title for other in chosen)
+
+
+def _repeats(sentence: Sentence, other: Sentence, known: frozenset[str]) -> bool:
+    """Whether it says the same again; the name of what it is about (`known`) may come again."""
+    left, right = set(sentence.terms) - known, set(other.terms)
+    return not left or left == right or len(left & right) > _REDUNDANT * min(len(left), len(right))
 
 
 def short_answer(question: Question, sentence: Sentence) -> ShortAnswer | None:
     """The span of the right kind that the sentence most likely answers with."""
-    if not sentence.answers:
+    span = best_span(question, sentence)
+    if span is None:
         return None
-    start, end = best_span(question, sentence)
+    start, end = span
     offset = sentence.start
     return ShortAnswer(question.kind, offset + start, offset + end, sentence.text[start:end])

@@ -45,7 +45,8 @@ def extract_several(
     quotes = [quote_of(sentence, passages[sentence.passage]) for sentence in (first, *rest)]
     if shape.kind == "list":
         quotes = [_with_items(quote, passages[quote.passage].text) for quote in quotes]
-    return ExtractedAnswer(separate(quotes), short_answer(question, first))
+    short = None if shape.kind == "comparison" else short_answer(question, first)
+    return ExtractedAnswer(separate(quotes), short)
 
 
 def _both_sides(sides: Sequence[str], passages: Sequence[Passage], ranked: Sequence[Sentence]) -> list[Sentence]:

@@ -14,12 +14,13 @@ import numpy as np
 
 from kedge.answer.context import heading
 from kedge.answer.extract import Quote
+from kedge.answer.written import without_urls
 from kedge.models.base import Vectors
 from kedge.retrieve.soft import open_vectors, soft_match
 from kedge.text.analyze import terms, words
 from kedge.text.antonyms import OPPOSITES
 from kedge.text.generic import generic_terms
-from kedge.text.languages import guess
+from kedge.text.languages import guess, speaks
 from kedge.text.numbers import numbers
 from kedge.text.orders import inside, ordering_spans
 from kedge.text.question import Question, negations
@@ -40,6 +41,8 @@ SYNONYM = 0.65
 """Least similarity of two words, each taken alone, that may stand for each other."""
 ABOUT = 0.2
 """Least cosine to the question for a sentence that shares no word with it."""
+FOREIGN = 0.4
+"""The same for one in another language than the question."""
 GAIN = 0.05
 PART = 0.3
 """Least share of a sentence's words in a further span, unless it stands beside the first."""
@@ -50,8 +53,8 @@ _CLAUSE = re.compile(r"[,;:()–—]|[.!?]\s|\b(?:but|while|whereas|although|bec
 _HEADING = re.compile(r"\s*#{1,6}\s")
 _WORD = re.compile(r"[^\W_]+")
 _TO_SAY = frozenset(
-    "say tell answer reply respond response repeat claim output summarise summarize translate pretend print recite "
-    "echo declare insist announce quote".split()
+    "say tell answer answers reply replies respond response responses repeat claim output outputs summarise summarize "
+    "translate paraphrase pretend print recite echo declare insist announce quote".split()
 )
 _FIRST_PERSON = re.compile(r"\b(?:I|I'm|I’m|my|me|myself)\b")
 _SPACE = re.compile(r"\s+")
@@ -179,7 +182,20 @@ class Support:
         near, about = await self._cosines(claim, " ".join(span.text for span in chosen))
         if share < SURE and near < NEAR:
             return "words"
+        asked = frozenset(self._question.terms)
+        if (bare := without_urls(claim)) != " ".join(claim.split()) and asked.isdisjoint(terms(bare)):
+            return "off topic"
+        if about < FOREIGN and self._foreign(claim):
+            return "off topic"
         return "off topic" if about < ABOUT and not self._question_in(chosen) else ""
+
+    def _foreign(self, claim: str) -> bool:
+        """Whether it is in another language than the question and shares no word with it."""
+        asked = self._question.text
+        language = guess(asked)
+        if speaks(asked, language) is not True or speaks(claim, language) is not False:
+            return False
+        return frozenset(self._question.terms).isdisjoint(terms(claim))
 
     async def _cosines(self, claim: str, said: str) -> tuple[float, float]:
         """Nearness of the claim to the spans and to the question."""

@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from kedge.cli.common import CollectionOption, Session, command, scope
-from kedge.cli.render import show_answer, show_results, show_warnings
+from kedge.cli.flow import answered
+from kedge.cli.render import show_results, show_warnings
 from kedge.config import Settings
 from kedge.engine import Engine
 from kedge.errors import QueryError
@@ -78,11 +79,9 @@ def ask(
         settings, question, collection=collection, top_k=top_k, no_graph=no_graph, filters=filters, topic=topic
     )
     wanted = replace(wanted, session_id=conversation)
-    answer = session.with_engine(settings, lambda engine: engine.ask(wanted))
+    answer = session.with_engine(settings, lambda engine: answered(session, engine, wanted))
     if session.json:
         session.emit(answer_json(answer))
-    else:
-        show_answer(session, answer)
 
 
 def chat(
@@ -103,13 +102,9 @@ def chat(
         answers: list[Answer] = []
         for question in _questions(session):
             try:
-                answer = await engine.ask(replace(wanted, text=question))
+                answers.append(await answered(session, engine, replace(wanted, text=question)))
             except QueryError as error:
                 session.note(f"{error}")
-                continue
-            answers.append(answer)
-            if not session.json:
-                show_answer(session, answer)
         return answers
 
     answers = session.with_engine(settings, talk)

@@ -15,22 +15,25 @@ from kedge.types import Answer, Citation, Json, Passage, SearchHit, SearchResult
 
 COLOURS = {"high": "green", "medium": "yellow", "low": "red", "insufficient": "red"}
 SHOWN_ROWS = 20
+MARK_STYLE = "bold cyan"
 _SHORT_WORDS = 3
-_MARK = re.compile(r"\[(?:Node )?\d+\]")
+MARK = re.compile(r"\[(?:Node )?\d+\]")
 _WORD = re.compile(r"\w+")
 
 
 def show_answer(session: Session, answer: Answer) -> None:
-    """The answer with its marks, then its sources; or the refusal with what was found nearest."""
+    """The answer with its marks, then its sources; a refusal says itself what was found nearest."""
     text = Text(answer.answer)
-    text.highlight_regex(_MARK, "bold cyan")
+    text.highlight_regex(MARK, MARK_STYLE)
     session.out.print(text)
+    show_rest(session, answer)
+
+
+def show_rest(session: Session, answer: Answer) -> None:
+    """What stands below the text: computed rows, the verdict, the sources."""
     show_rows(session, answer)
     session.out.print(_verdict(answer))
     _show_notes(session, answer)
-    if answer.refused:
-        _show_nearest(session, answer.hits[:3])
-        return
     for _, group in groupby(answer.citations, key=lambda citation: citation.id):
         _show_source(session, list(group))
 
@@ -88,17 +91,6 @@ def _show_source(session: Session, citations: list[Citation]) -> None:
     session.out.print(Padding.indent(Text(first.url, style="dim"), 4))
     for citation in citations:
         session.out.print(Padding.indent(Text(f"“{excerpt(citation.snippet)}”", style="italic"), 4))
-
-
-def _show_nearest(session: Session, hits: tuple[SearchHit, ...]) -> None:
-    if not hits:
-        session.out.print("Nothing near was found.")
-        return
-    session.out.print("\nNearest, but not enough to answer:")
-    for hit in hits:
-        head = Text.assemble("  - ", (hit.passage.title, "bold"), _place(hit.passage), (f"  {hit.score:.2f}", "dim"))
-        session.out.print(head)
-        session.out.print(Padding.indent(Text(excerpt(hit.passage.text, 160), style="dim"), 4))
 
 
 def show_results(session: Session, result: SearchResult) -> None:

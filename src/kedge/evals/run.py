@@ -183,6 +183,9 @@ def _query(query: EvalQuery, include_graph: bool) -> Query:
 
 
 def _is_right(item: _Asked) -> bool:
+    """Whether the answer holds a gold string. A refusal quotes what came nearest, which is no answer."""
+    if item.answer.confidence == "insufficient":
+        return False
     said = _plain(item.answer.answer)
     return any(_plain(gold) in said for gold in item.query.answers if gold.strip())
 

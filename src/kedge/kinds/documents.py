@@ -14,17 +14,16 @@ from kedge.ids import document_id, passage_id, sha256, stable_json, version_id
 from kedge.ingest.chunk import ChunkLimits, chunk
 from kedge.ingest.corpus import corpus_titles, read_corpus
 from kedge.ingest.kind import Opened
+from kedge.ingest.made import document_of, passage_of
 from kedge.ingest.parse.formats import JSONL_SUFFIX
 from kedge.ingest.reader import DocumentReader, open_document
 from kedge.ingest.source import Source, SourceOptions, source_error
 from kedge.ingest.sources import Discovery, discover, upload_url, uploaded
 from kedge.models.base import Embedder
-from kedge.text.language import language_of
 from kedge.types import (
     PAGE_BREAKS,
     Chunk,
     Document,
-    DocumentStatus,
     IngestRequest,
     Json,
     Metadata,
@@ -81,21 +80,7 @@ class DocumentsKind:
     ) -> Opened:
         reader = open_document(source)
         key = document_id(request.scope, source.url)
-        document = Document(
-            id=key,
-            scope=request.scope,
-            url=source.url,
-            external_id=source.external_id,
-            title=reader.title,
-            format=reader.format.value,
-            status=DocumentStatus.PENDING,
-            author=reader.author,
-            topic_tag=request.topic,
-            file_hash=file_hash,
-            file_size=source.size,
-            metadata=reader.metadata,
-            updated_at=source.updated_at,
-        )
+        document = document_of(source, reader, request, key=key, file_hash=file_hash, metadata=reader.metadata)
         version = version_id(key, file_hash)
         limits = ChunkLimits.for_window(embedder.window, settings.chunk_tokens)
         warnings = list(reader.warnings)
@@ -179,35 +164,19 @@ def _passages(
             warn=warn,
         )
         position += len(chunks)
-        made = [_passage(piece, document, version, now) for piece in chunks]
+        made = [
+            passage_of(
+                piece,
+                document,
+                version,
+                url=document.url,
+                content_hash="",
+                at=now,
+                metadata=_with_breaks(document.metadata, piece),
+            )
+            for piece in chunks
+        ]
         yield [_identified(passage, seen) for passage in made]
-
-
-def _passage(piece: Chunk, document: Document, version: str, now: datetime) -> Passage:
-    return Passage(
-        id="",
-        document_id=document.id,
-        version_id=version,
-        index=piece.index,
-        text=piece.text,
-        start=piece.start,
-        end=piece.end,
-        content_hash="",
-        token_count=piece.token_count,
-        title=document.title,
-        url=document.url,
-        external_id=document.external_id,
-        section_path=piece.section_path,
-        page=piece.page,
-        has_code=piece.has_code,
-        has_formula=piece.has_formula,
-        has_table=piece.has_table,
-        language=language_of(piece.text),
-        topic_tag=document.topic_tag,
-        ingested_at=now,
-        document_updated_at=document.updated_at,
-        metadata=_with_breaks(document.metadata, piece),
-    )
 
 
 def _with_breaks(metadata: Metadata, piece: Chunk) -> Metadata:

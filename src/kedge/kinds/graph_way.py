@@ -16,6 +16,7 @@ from kedge.answer.answerer import Answerer
 from kedge.answer.compose import events, fallback_of, warnings_of, whole
 from kedge.answer.generate import Shown, Writer
 from kedge.answer.generate import Written as Told
+from kedge.answer.refusal import refusal_of
 from kedge.answer.support import Support
 from kedge.config import Settings
 from kedge.graphs.answering import REFUSAL, Written, needed, write
@@ -193,14 +194,16 @@ class GraphWay:
         if found.refused or not near:
             sure = min(found.evidence_probability, self._settings.threshold - 0.01) if not near else 0.0
             best = max(probability, found.evidence_probability if found.refused else sure)
+            question = await self._answerer.judging.question(query, await self._collections.get(query.scope))
+            told = refusal_of(question, found.hits, best)
             return replace(
                 found,
-                answer=REFUSAL,
+                answer=told.text(REFUSAL),
                 citations=(),
                 confidence="insufficient",
                 evidence_probability=best,
                 short_answer=None,
-                metadata={**metadata, "citation_count": 0},
+                metadata={**metadata, "citation_count": 0, "refusal": told.as_json()},
             )
         citations = tuple(replace(one, id=_MARK.sub(r"[Node \1]", one.id)) for one in found.citations)
         nodes = await self._stores.nodes.nodes(query.scope, [node_of(one.url) for one in citations])

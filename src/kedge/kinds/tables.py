@@ -8,9 +8,13 @@ from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, replace
 
 from kedge.answer.compose import streamed
+from kedge.answer.refusal import NEAREST, refusal_of
 from kedge.config import Settings
+from kedge.errors import QueryError
 from kedge.ingest.jobs import JobTracker
 from kedge.ingest.parts import Target
+from kedge.kinds.table_plans import PROPOSED, Proposer
+from kedge.kinds.table_plans import SURE as PROPOSED_SURE
 from kedge.models.base import Embedder
 from kedge.retrieve.ports import CollectionSource
 from kedge.retrieve.record import Recorder
@@ -27,6 +31,7 @@ from kedge.tables.plans.plan_json import plan_from_json
 from kedge.tables.plans.plan_text import plan_text
 from kedge.tables.respond import SAMPLED, from_plan, from_rows, hits, with_times
 from kedge.tables.sessions import Sessions
+from kedge.text.question import parse_question
 from kedge.types import Answer, IngestRequest, Job, Json, Query, SearchResult, StreamEvent
 
 NAME = "table"
@@ -66,12 +71,18 @@ class TablesWay:
     """Largest top_k."""
 
     def __init__(
-        self, settings: Settings, sessions: Sessions, collections: CollectionSource, recorder: Recorder
+        self,
+        settings: Settings,
+        sessions: Sessions,
+        collections: CollectionSource,
+        recorder: Recorder,
+        proposer: Proposer | None = None,
     ) -> None:
         self._settings = settings
         self._sessions = sessions
         self._collections = collections
         self._recorder = recorder
+        self._proposer = proposer
 
     async def search(self, query: Query) -> SearchResult:
         """Rows by meaning and by words, best first, all at or above the threshold."""
@@ -84,6 +95,9 @@ class TablesWay:
         started = time.perf_counter()
         async with self._sessions.reading(query.scope) as generation:
             computed = await asyncio.to_thread(_compute, generation, query)
+            proposal: dict[str, Json] | None = None
+            if computed.result is None and self._proposer is not None:
+                computed, proposal = await self._proposed(self._proposer, generation, query, computed)
             planned = time.perf_counter()
             timings = {"plan": 1000 * (planned - started)}
             if computed.result is not None:
@@ -95,8 +109,12 @@ class TablesWay:
                 found = await self._retrieve(generation, query, k)
                 by = BY_BOTH if generation.state.index and generation.state.index.embedder else BY_WORDS
                 answer = from_rows(generation, found, computed.understood.why, by)
+                if answer.refused:
+                    answer = await self._refused(generation, query, answer)
                 result = self._result(generation, query, found)
                 timings |= found.timings_ms
+        if proposal is not None:
+            answer = replace(answer, metadata={**answer.metadata, "proposal": proposal})
         elapsed = 1000 * (time.perf_counter() - started)
         answer = with_times(answer, timings, elapsed)
         await self._recorder.record(query, result, answer, elapsed)
@@ -106,6 +124,35 @@ class TablesWay:
         """Words as they stand in the answer, each citation after its mark, then the metadata."""
         for event in streamed(await self.ask(query)):
             yield event
+
+    async def _proposed(
+        self, proposer: Proposer, generation: Generation, query: Query, own: Computed
+    ) -> tuple[Computed, dict[str, Json] | None]:
+        """What a model's plan gives, and what is told of it; `own` where there is none or it matches nothing."""
+        extra = plan_filters(query.where, generation.table)
+        if extra is None:
+            return own, None
+        vocabulary = await asyncio.to_thread(generation.vocabulary)
+        proposal = await proposer.propose(query.text, vocabulary)
+        if proposal.plan is None:
+            return own, proposal.as_json(used=False)
+        plan = replace(proposal.plan, filters=(*proposal.plan.filters, *extra))
+        try:
+            result = await asyncio.to_thread(execute, generation.connection, generation.table, plan)
+        except QueryError as error:
+            return own, {**proposal.as_json(used=False), "why": f"the proposed plan could not be run: {error.message}"}
+        if not result.row_count:
+            return own, {**proposal.as_json(used=False), "why": "the proposed plan matches no row"}
+        understood = Understood(query.text, plan, PROPOSED_SURE, PROPOSED, ambiguities=(PROPOSED,))
+        return await asyncio.to_thread(run, vocabulary, understood, result), proposal.as_json(used=True)
+
+    async def _refused(self, generation: Generation, query: Query, answer: Answer) -> Answer:
+        """The refusal with what was looked for and the rows below the threshold that are nearest."""
+        found = await self._retrieve(generation, replace(query, threshold=0.0), NEAREST)
+        question = parse_question(query.text, lambda _term: 1.0)
+        near = [row for row in found.rows if row.score > 0]
+        told = refusal_of(question, hits(generation, near, 0.0), answer.evidence_probability, whole=True)
+        return replace(answer, answer=told.text(answer.answer), metadata={**answer.metadata, "refusal": told.as_json()})
 
     async def _retrieve(self, generation: Generation, query: Query, k: int) -> Retrieved:
         threshold = self._settings.threshold if query.threshold is None else query.threshold

@@ -71,19 +71,21 @@ class Endpoint:
         """POST the body as JSON and return the reply's JSON. Raises ModelError."""
         client = self._open()
         async with self._slots:
-            for attempt in range(self.backoff.attempts):
-                last = attempt == self.backoff.attempts - 1
+            attempt = 0
+            while True:
+                last = attempt >= self.backoff.attempts - 1
                 try:
                     reply = await client.post(f"{self.base}{path}", json=body)
                 except httpx.RequestError as error:
                     if last or isinstance(error, httpx.UnsupportedProtocol):
                         raise self._unreachable(error, attempt + 1) from error
-                    await self.backoff.sleep(self.backoff.delay(attempt, None))
-                    continue
-                if reply.status_code not in RETRIED or last:
-                    return self._read(reply, path)
-                await self.backoff.sleep(self.backoff.delay(attempt, _retry_after(reply)))
-        raise AssertionError("unreachable: the last attempt returns or raises")  # pragma: no cover
+                    wait = None
+                else:
+                    if reply.status_code not in RETRIED or last:
+                        return self._read(reply, path)
+                    wait = _retry_after(reply)
+                await self.backoff.sleep(self.backoff.delay(attempt, wait))
+                attempt += 1
 
     def ask_blocking(self, path: str, body: object) -> Any:
         """Like ask, for code without an event loop and for code within one: on a connection and thread of its own."""

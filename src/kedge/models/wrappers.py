@@ -11,37 +11,23 @@ import numpy as np
 
 from kedge.models.base import Embedder, Vectors
 from kedge.models.cache import FileCache, VectorCache
+from kedge.models.wrapped import WrappedEmbedder
 
 QUERY_CACHE = 2048
 """Questions kept in memory."""
 
 
-class CachedEmbedder:
+class CachedEmbedder(WrappedEmbedder):
     """Embeds each text once. Questions are kept in memory; texts in a file when one is given.
 
     A `shared` cache takes the file's place and keeps questions too: unlike a file, it lets go of them by itself.
     """
 
     def __init__(self, inner: Embedder, path: Path | None = None, *, shared: VectorCache | None = None) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._recent: OrderedDict[str, Vectors] = OrderedDict()
         self._texts = shared or (FileCache(path) if path else None)
         self._questions = shared
-
-    @property
-    def name(self) -> str:
-        return self._inner.name
-
-    @property
-    def dimension(self) -> int:
-        return self._inner.dimension
-
-    @property
-    def window(self) -> int:
-        return self._inner.window
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        return self._inner.count_tokens(texts)
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         if self._texts is None or not texts:
@@ -70,7 +56,7 @@ class CachedEmbedder:
     async def close(self) -> None:
         if self._texts is not None:
             await self._texts.close()
-        await self._inner.close()
+        await super().close()
 
     async def _question(self, text: str) -> Vectors:
         if self._questions is None:

@@ -149,7 +149,8 @@ class AnswerOut(BaseModel):
     confidence: Literal["high", "medium", "low", "insufficient"]
     evidence_probability: float = Field(description="Calibrated probability that the evidence answers the question.")
     metadata: JsonObject = Field(
-        description="Times and counts; `sources` says where each citation stands; `nearest` is there on a refusal."
+        description="Times and counts; `sources` says where each citation stands; a refusal has `nearest` and "
+        "`refusal` (what was looked for, and the nearest sentences, which are no answer)."
     )
 
 

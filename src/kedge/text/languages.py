@@ -32,6 +32,30 @@ _WORD = re.compile(r"[^\W\d_]+")
 _SAMPLE = 400
 
 
+_MORE_ENGLISH = frozenset(
+    "a an be been or has have had not this these those its their his her they he she we you can may must will would "
+    "also because than but were between during into".split()
+)
+_FEWEST = 4
+
+
+def speaks(text: str, language: str) -> bool | None:
+    """Whether a sentence can be of that language: it has one of its function words. None where nobody can say.
+
+    >>> speaks("The anchor is made of iron.", "english"), speaks("Ankaret är gjort av järn.", "english")
+    (True, False)
+    """
+    known = _WORDS.get(language)
+    words = _WORD.findall(text.lower())
+    letters = sum(map(len, words))
+    if known is None or letters < _FEWEST:
+        return None
+    if not any(char.isascii() for word in words for char in word):
+        return False
+    known = known | _MORE_ENGLISH if language == DEFAULT else known
+    return True if known.intersection(words) else None if len(words) < _FEWEST else False
+
+
 @lru_cache(maxsize=4096)
 def guess(text: str) -> str:
     """Name of the Snowball algorithm that fits `text` best; `english` when nothing speaks for another."""

@@ -32,6 +32,8 @@ _PARTS = {
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n")
 _JOINERS = re.compile("[\u200c\u200d]")
 _LOOKALIKES = str.maketrans("аеорсухіјѕԁһ", "aeopcyxijsdh")
+_MARKS = re.compile("[\u0300-\u036f\u0488\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
+_HYPHENED = re.compile(r"\b(?:\w[.\-_*]){2,}\w\b")
 _SPACED = re.compile(r"\b(?:\w[ .\-_*]){4,}\w\b")
 
 
@@ -79,8 +81,13 @@ def _forms(text: str) -> list[str]:
     """The text as it is meant to be read: without what hides it from a search."""
     plain = unicodedata.normalize("NFKC", _JOINERS.sub("", without_hidden(text))).lower()
     forms = [plain]
+    bare = _MARKS.sub("", unicodedata.normalize("NFKD", plain))
+    if bare != plain:
+        forms.append(bare)
     if not plain.isascii():
         forms.append(plain.translate(_LOOKALIKES))
+    if _HYPHENED.search(plain):
+        forms.append(_HYPHENED.sub(lambda match: re.sub(r"[.\-_*]", "", match.group()), plain))
     if _SPACED.search(plain):
         forms.append(_SPACED.sub(lambda match: re.sub(r"[ .\-_*]", "", match.group()), plain))
     return forms

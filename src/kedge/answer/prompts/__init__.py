@@ -12,6 +12,8 @@ from string import Template
 from kedge.models.base import Prompt
 from kedge.text.hidden import without_hidden
 
+PLAN_TOKENS = 600
+"""Most that a plan may take."""
 _SPECIAL = re.compile(
     r"<\|?(?=[^<>\n]{0,40}\|>)|<(?=/?(?:s|start_of_turn|end_of_turn|bos|eos|pad|unk|think|tool_call|system|assistant|user)>)"
     r"|<<(?=/?SYS>>)|\[(?=/?(?:INST|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\])",
@@ -45,6 +47,16 @@ def rewrite_prompt(question: str, turns: Sequence[tuple[str, str]]) -> Prompt:
     )
 
 
+def plan_prompt(question: str, table: str) -> Prompt:
+    """Ask for a plan over a table that is described in lines."""
+    boundary = _boundary()
+    return Prompt(
+        _filled("plan.system", boundary=boundary),
+        _filled("plan.user", boundary=boundary, table=as_data(table), question=as_data(question)),
+        max_tokens=PLAN_TOKENS,
+    )
+
+
 def as_data(text: str) -> str:
     """The text as a model may read it: nothing invisible, no token of a chat format, no mark that looks like ours."""
     shown = _SPECIAL.sub(lambda match: " ".join(match.group()) + " ", without_hidden(text))
@@ -54,6 +66,12 @@ def as_data(text: str) -> str:
 def overhead(question: str) -> tuple[str, str]:
     """The prompt without any source, for counting its tokens."""
     prompt = answer_prompt(question, (), 1)
+    return prompt.system, prompt.user
+
+
+def plan_overhead(question: str) -> tuple[str, str]:
+    """The prompt for a plan without any table, for counting its tokens."""
+    prompt = plan_prompt(question, "")
     return prompt.system, prompt.user
 
 

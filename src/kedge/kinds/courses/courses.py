@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from kedge.answer.answerer import Answerer
 from kedge.answer.compose import streamed
+from kedge.answer.generate import Writer
 from kedge.answer.judging import Judging
 from kedge.config import Settings
 from kedge.kinds.courses.asked import SHOWN_LESSONS, Heading, answer_of, heading_of, lessons_asked_about
@@ -41,10 +43,18 @@ class Courses:
     """The `WayOut` of courses, and more. A filter holds everywhere: in hits, along chains and along prerequisites."""
 
     def __init__(
-        self, settings: Settings, stores: Stores, collections: CollectionSource, recorder: Recorder, judging: Judging
+        self,
+        settings: Settings,
+        stores: Stores,
+        collections: CollectionSource,
+        recorder: Recorder,
+        *,
+        judging: Judging,
+        writer: Writer | None = None,
     ) -> None:
         retriever = Retriever(settings, stores, collections, rewritten=True)
-        self._passages = PassagesWay(retriever, Answerer(settings, retriever, collections, recorder, judging=judging))
+        answerer = Answerer(settings, retriever, collections, recorder, judging=judging, writer=writer)
+        self._passages = PassagesWay(retriever, answerer)
         self._collections = collections
         self._stores = stores
         self._recorder = recorder
@@ -62,8 +72,15 @@ class Courses:
         return answer or await self._passages.ask(query)
 
     async def stream(self, query: Query) -> AsyncGenerator[StreamEvent, None]:
-        for event in streamed(await self.ask(query)):
-            yield event
+        query = _adapted(query)
+        answer = await self._about_order(query) if query.include_graph else None
+        if answer is not None:
+            for event in streamed(answer):
+                yield event
+            return
+        async with aclosing(self._passages.stream(query)) as events:
+            async for event in events:
+                yield event
 
     # ------------------------------------------------------------ lessons
 

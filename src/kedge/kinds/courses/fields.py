@@ -75,7 +75,7 @@ class _Reading:
             return None
         number = int(text.partition(".")[0])
         if not 0 <= number <= most:
-            raise self.out_of_range(name, value, f"from 0 to {most}")
+            raise self.out_of_range(name, value, f"a number from 0 to {most}")
         return number
 
 
@@ -145,7 +145,7 @@ def _numbers(reading: _Reading) -> tuple[int | None, int | None]:
 def _ranged(reading: _Reading, name: str, number: int | None, most: int) -> int | None:
     """What the path says, which has the same limits."""
     if number is not None and number > most:
-        raise reading.out_of_range(name, number, f"from 0 to {most}")
+        raise reading.out_of_range(name, number, f"a number from 0 to {most}")
     return number
 
 
@@ -163,7 +163,7 @@ def _tier(reading: _Reading) -> int | None:
         reading.odd(name, value, f"{TIERS[-1]}, the highest, so that nobody is shown what they cannot run")
         return TIERS[-1]
     if number not in TIERS:
-        raise reading.out_of_range(name, value, f"from {TIERS[0]} to {TIERS[-1]}")
+        raise reading.out_of_range(name, value, f"a number from {TIERS[0]} to {TIERS[-1]}")
     return number
 
 

@@ -16,6 +16,7 @@ from kedge.config import Settings
 from kedge.errors import EmptySourceError
 from kedge.ids import sha256, stable_json, version_id
 from kedge.ingest.kind import Opened
+from kedge.ingest.made import document_of, passage_of
 from kedge.ingest.reader import DocumentReader, open_document
 from kedge.ingest.source import Source
 from kedge.kinds.courses.cut import MIN_CHARS, TARGET_TOKENS, Part, cut, limits_for
@@ -24,8 +25,7 @@ from kedge.kinds.courses.edges import relations_of
 from kedge.kinds.courses.place import book_of, lesson_passage_id
 from kedge.models.base import Embedder
 from kedge.stores.filters import MOVING
-from kedge.text.language import language_of
-from kedge.types import Document, DocumentStatus, GraphBatch, IngestRequest, Json, Passage
+from kedge.types import Document, GraphBatch, IngestRequest, Json, Passage
 
 PIPELINE = 1
 """Raised when reading or cutting lessons changes, so that unchanged files are taken in again."""
@@ -128,26 +128,14 @@ def _steady(passage: Passage) -> tuple[str, dict[str, Json]]:
 def _document(lesson: LessonSource, reader: DocumentReader, request: IngestRequest, file_hash: str) -> Document:
     fields = lesson.fields
     needs: list[Json] | None = None if fields.needs is None else list(fields.needs)
-    return Document(
-        id=str(lesson.document_id),
-        scope=request.scope,
-        url=lesson.url,
-        external_id=lesson.external_id,
-        title=reader.title,
-        format=reader.format.value,
-        status=DocumentStatus.PENDING,
-        author=reader.author,
-        topic_tag=request.topic,
-        file_hash=file_hash,
-        file_size=lesson.size,
-        metadata={
-            **reader.metadata,
-            **_lesson_fields(lesson, request),
-            "prerequisites": needs,
-            "origin": lesson.origin,
-        },
-        updated_at=lesson.updated_at,
-    )
+    metadata: dict[str, Json] = {
+        **reader.metadata,
+        **_lesson_fields(lesson, request),
+        "prerequisites": needs,
+        "origin": lesson.origin,
+    }
+    key = str(lesson.document_id)
+    return document_of(lesson, reader, request, key=key, file_hash=file_hash, metadata=metadata)
 
 
 def _lesson_fields(lesson: LessonSource, request: IngestRequest) -> dict[str, Json]:
@@ -168,29 +156,13 @@ def _lesson_fields(lesson: LessonSource, request: IngestRequest) -> dict[str, Js
 
 
 def _passage(part: Part, document: Document, version: str) -> Passage:
-    chunk = part.chunk
-    return Passage(
-        id="",
-        document_id=document.id,
-        version_id=version,
-        index=chunk.index,
-        text=chunk.text,
-        start=chunk.start,
-        end=chunk.end,
-        content_hash=sha256(chunk.text),
-        token_count=chunk.token_count,
-        title=document.title,
+    return passage_of(
+        part.chunk,
+        document,
+        version,
         url=str(document.metadata["origin"]),
-        external_id=document.external_id,
-        section_path=chunk.section_path,
-        page=chunk.page,
-        has_code=chunk.has_code,
-        has_formula=chunk.has_formula,
-        has_table=chunk.has_table,
-        language=language_of(chunk.text),
-        topic_tag=document.topic_tag,
-        ingested_at=datetime.now(UTC),
-        document_updated_at=document.updated_at,
+        content_hash=sha256(part.chunk.text),
+        at=datetime.now(UTC),
         metadata={**dict(_short_values(document)), "section_title": part.section_title},
     )
 

@@ -106,8 +106,14 @@ class PathPlace:
     """The file introduces its folder: `README.md`, `index.md`, `overview.md`."""
 
 
+_NUMBERED = re.compile(r"(\d{1,4})[-_. ]+\D")
+
+
 def place_in_path(path: PurePosixPath) -> PathPlace:
-    """Read `module-1/chapter-2/03-frames.md`, `ros2/2.3-frames.md` and the like, relative to the course's folder."""
+    """Read `module-1/chapter-2/03-frames.md`, `ros2/2.3-frames.md`, `02-more/01-sensors/03-lidar.md` and the like.
+
+    The path is relative to the course's folder.
+    """
     module, chapter = _folders(path.parts[:-1])
     named = _LESSON_NAME.match(path.stem)
     numbers = [int(number) for number in named.groups() if number] if named else []
@@ -125,7 +131,23 @@ def _folders(folders: tuple[str, ...]) -> tuple[str | None, int | None]:
             if field not in found and (match := pattern.match(folder)):
                 found[field] = match[1]
     module = str(int(found["module"])) if "module" in found else _plain(folders)
-    return module, int(found["chapter"]) if "chapter" in found else None
+    if "chapter" in found:
+        return module, int(found["chapter"])
+    return module, _numbered_below(folders, named=found.get("module"))
+
+
+def _numbered_below(folders: tuple[str, ...], named: str | None) -> int | None:
+    """The number of the first numbered folder inside the module's: `02-advanced/01-sensors` is chapter 1."""
+    below = False
+    for folder in folders:
+        number = _NUMBERED.match(folder)
+        if below and number:
+            return int(number[1])
+        if named is not None:
+            below = below or _FOLDERS["module"].match(folder) is not None
+        else:
+            below = below or folder.lower() not in _CONTAINERS
+    return None
 
 
 def _plain(folders: tuple[str, ...]) -> str | None:

@@ -6,6 +6,7 @@ The small model is there to try the path without a server. It is too small to an
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
 import threading
 from collections.abc import AsyncGenerator, Sequence
@@ -43,6 +44,21 @@ def open_language_model(name: str, settings: Settings) -> LanguageModel:
     model = LocalModel(path, "local" + (f":{place}" if place else ""), window, settings)
     limits = Limits.of(settings)
     return LimitedModel(model, replace(limits, at_once=1, first=max(limits.first, PATIENCE)))
+
+
+def free_cores(cores: int, load: float) -> int:
+    """Threads to use: as many as nobody else needs. They wait for each other at every layer, so that one which has to
+    share its core holds all of them up: at a load of 22 on two cores, one thread was four times as fast as two.
+    """
+    return max(1, min(cores, round(cores - load)))
+
+
+def _load() -> float:
+    """Processes that want to run, over the last minute; 0 where the system does not tell."""
+    try:
+        return os.getloadavg()[0]
+    except (AttributeError, OSError):
+        return 0.0
 
 
 def _own(place: str) -> Path:
@@ -173,8 +189,7 @@ class LocalModel:
         params.verbosity = _QUIET
         params.api_keys = [self._key]
         params.ui = False
-        if self._threads:
-            params.cpuparams.n_threads = self._threads
+        params.cpuparams.n_threads = self._threads or free_cores(os.cpu_count() or 1, _load())
         try:
             return xllamacpp.Server(params)
         except (RuntimeError, ValueError) as error:

@@ -23,7 +23,7 @@ from kedge.ids import new_id
 from kedge.server import sse
 from kedge.server.deps import EngineDep, SettingsDep, TenantDep
 from kedge.shapes import citation_json
-from kedge.types import Citation, Query, Scope, StreamEvent
+from kedge.types import Citation, Metadata, Query, Scope, StreamEvent
 
 router = APIRouter(prefix="/v1", tags=["chat"])
 MODEL = "kedge"
@@ -103,6 +103,7 @@ async def complete(body: ChatRequest, engine: EngineDep, settings: SettingsDep, 
             "citations": [citation_json(citation) for citation in answer.citations],
             "confidence": answer.confidence,
             "evidence_probability": answer.evidence_probability,
+            "refusal": answer.metadata.get("refusal"),
         }
     )
 
@@ -129,6 +130,7 @@ async def _chunks(
     head: dict[str, Any], first: StreamEvent | None, events: AsyncIterator[StreamEvent]
 ) -> AsyncIterator[str]:
     cited: list[Citation] = []
+    told: Metadata = {}
     async with sse.closing(events):
         yield _chunk(head, {"role": "assistant", "content": ""})
         try:
@@ -139,12 +141,14 @@ async def _chunks(
                     yield _chunk(head, {"content": event.content})
                 elif event.citation is not None:
                     cited.append(event.citation)
+                told = event.metadata or told
         except KedgeError as error:
             yield _line(error.as_json())
             return
     if cited:
         yield _chunk(head, {"content": _sources(cited)}, citations=[citation_json(citation) for citation in cited])
-    yield _chunk(head, {}, finish="stop")
+    names = ("confidence", "evidence_probability", "refusal")
+    yield _chunk(head, {}, finish="stop", **{name: told.get(name) for name in names})
     yield "data: [DONE]\n\n"
 
 

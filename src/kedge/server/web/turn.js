@@ -108,7 +108,7 @@ export class Turn {
     const evidence = this.metadata.kind === "graph" ? [found, sources] : [sources, found]; // there the path is the evidence
     const computed = !refused && this.metadata.kind === "table" ? tableParts(this.metadata) : [];
     this.rest.append(...[refused ? null : verdict(this.metadata), ...computed, ...evidence, this.metadata.query_id ? this.rating() : null].filter(Boolean));
-    byId("live").textContent = refused ? `Not enough evidence. ${this.text}` : `${this.said.textContent} ${WORDS[this.metadata.confidence] ?? ""}. ${count(this.citations.length, "source")}.`;
+    byId("live").textContent = refused ? `Not enough evidence. ${this.said.textContent}` : `${this.said.textContent} ${WORDS[this.metadata.confidence] ?? ""}. ${count(this.citations.length, "source")}.`;
   }
 
   sources() {
@@ -158,14 +158,17 @@ export class Turn {
     const ways = [["by meaning", metadata.vector_result_count], ["by words", metadata.keyword_result_count], ["through the graph", metadata.graph_result_count]].filter(([, found]) => found);
     const told = ways.map(([way, found], at) => `${at ? found : count(found, UNITS[metadata.kind] ?? "passage")} ${way}`);
     const looked = ways.length ? `Looked at ${listed(told)} in “${this.collection}”. None of them carries an answer.` : `Nothing in “${this.collection}” came near.`;
-    const near = (metadata.nearest ?? []).map((hit) => {
+    const [first] = this.text.split("\n\n"); // what follows is told below, in parts
+    const sought = metadata.refusal?.looked_for?.text;
+    const quoted = new Map((metadata.refusal?.nearest ?? []).map((hit) => [hit.passage_id, hit]));
+    const near = (metadata.nearest ?? [...quoted.values()]).map((hit) => {
       const section = (hit.section_path ?? []).filter((part) => part !== hit.title).join(" › ");
-      const button = el("button", { type: "button", class: "source near" }, el("span", { class: "about" }, el("span", { class: "title", text: hit.title }), el("span", { class: "place", text: [section, hit.page ? `page ${hit.page}` : ""].filter(Boolean).join(" · ") }), el("span", { class: "snippet", text: unheaded(hit) })));
-      button.addEventListener("click", () => openPassage({ from: button, title: hit.title, url: hit.url, passageId: hit.passage_id, snippet: hit.excerpt, collection: this.collection }));
+      const button = el("button", { type: "button", class: "source near" }, el("span", { class: "about" }, el("span", { class: "title", text: hit.title }), el("span", { class: "place", text: [section, hit.page ? `page ${hit.page}` : ""].filter(Boolean).join(" · ") }), el("span", { class: "snippet", text: plain(quoted.get(hit.passage_id)?.snippet || "") || unheaded(hit) })));
+      button.addEventListener("click", () => metadata.kind === "table" ? openFacts({ from: button, kicker: "Not an answer, but near", title: hit.title, text: hit.snippet, url: "" }) : openPassage({ from: button, title: hit.title, url: hit.url, passageId: hit.passage_id, snippet: hit.excerpt, collection: this.collection }));
       return el("li", {}, button);
     });
     this.said.classList.add("refused");
-    this.said.replaceChildren(...prose(this.text), el("p", { class: "looked", text: looked }), ...(metadata.why ? [el("p", { class: "looked", text: `Why: ${metadata.why}.` })] : []), ...(metadata.warnings ?? []).map((warning) => el("p", { class: "hint" }, ...withCode(warning))));
+    this.said.replaceChildren(...prose(first), ...(sought ? [el("p", { class: "sought", text: `Looked for ${sought}.` })] : []), el("p", { class: "looked", text: looked }), ...(metadata.why ? [el("p", { class: "looked", text: `Why: ${metadata.why}.` })] : []), ...(metadata.warnings ?? []).map((warning) => el("p", { class: "hint" }, ...withCode(warning))));
     if (near.length) this.rest.append(el("section", { class: "sources" }, el("h3", { text: "Not an answer, but near" }), el("ol", {}, ...near)));
     this.rest.append(el("p", { class: "advice" }, "Name the thing you ask about as the documents do, choose another collection, or ", el("button", { type: "button", class: "link", onclick: this.upload }, "add sources that know"), "."));
   }
@@ -244,7 +247,7 @@ function plain(text) {
 }
 
 /** An excerpt without the heading it begins with, which stands above it anyway. */
-function unheaded({ excerpt, title, section_path: path = [] }) {
+function unheaded({ excerpt = "", title, section_path: path = [] }) {
   const rest = excerpt.replace(/^#{1,6}\s+/, "");
   const heading = rest === excerpt ? "" : [path.at(-1), title].find((name) => name && rest.startsWith(name));
   return rest.slice((heading ?? "").length).trim() || rest;

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,15 +12,15 @@ import httpx
 import pytest
 from fastapi.routing import APIRoute
 
-from kedge import registry
 from kedge.cli.main import run
 from kedge.config import Settings, load_settings
 from kedge.errors import UsageError
 from kedge.keys import make_key
 from kedge.server.app import create_app
 from kedge.server.deps import writer
-from kedge.server.run import Server, bind, run_server, url_of
+from kedge.server.run import run_server
 from kedge.types import Right
+from tests.serving import put_key, served
 from tests.surfaces import EMBEDDER, QUESTION, follow, write_corpus
 
 OPEN = {"/health", "/ready", "/rag"}
@@ -38,35 +35,6 @@ ASKED_BY_POST = {
     "/v1/chat/completions",
 }
 """Posts that change no knowledge."""
-
-
-@contextmanager
-def served(settings: Settings) -> Iterator[str]:
-    ready = threading.Event()
-    with bind(settings.host, 0) as bound:
-        server = Server(create_app(settings), settings, ready.set)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
-        thread.start()
-        assert ready.wait(60)
-        yield url_of(settings.host, bound)
-        server.should_exit = True
-        thread.join()
-
-
-def put_key(settings: Settings, tenant: str, right: Right, **changes: Any) -> str:
-    token, key = make_key(tenant, "test", right)
-
-    async def put() -> None:
-        catalog = registry.open_catalog(settings)
-        await catalog.keys.put(key if not changes else type(key)(**{**_fields(key), **changes}))
-        await catalog.close()
-
-    asyncio.run(put())
-    return token
-
-
-def _fields(key: Any) -> dict[str, Any]:
-    return {name: getattr(key, name) for name in key.__slots__}
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +147,7 @@ def test_a_key_opens_its_tenant_alone(address: str, settings: Settings) -> None:
 def test_without_keys_a_server_stays_on_loopback(tmp_path: Path) -> None:
     alone = load_settings(environ={}, home=tmp_path / "home", embedder=EMBEDDER, host="0.0.0.0", port=0)
     with pytest.raises(UsageError, match="not loopback"):
-        run_server(alone, lambda _url: None)
+        run_server(alone, lambda _url, _access: None)
 
 
 def test_keys_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -163,10 +163,12 @@ def starts(home: Path, *options: str) -> tuple[str, str]:
     environ = {**os.environ, "KEDGE_EMBEDDER": EMBEDDER}
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environ) as server:
         assert server.stdout is not None
-        first = server.stdout.readline()
+        assert server.stderr is not None
+        said = server.stdout.readline()
+        while said.startswith("{") and not said.endswith("}\n"):
+            said += server.stdout.readline()
         server.terminate()
-        rest, notes = server.communicate(timeout=60)
-        return first + rest, notes
+        return said, server.stderr.read()
 
 
 def test_a_server_says_at_its_start_who_is_let_in(tmp_path: Path) -> None:

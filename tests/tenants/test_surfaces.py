@@ -14,7 +14,7 @@ from tests.tenants.recipes import RECIPES
 EMBEDDER = "hash:64"
 PLANS = {
     "memory": Plan(http=4 * len(RECIPES), engine=80, mcp=30),
-    "embedded": Plan(http=2 * len(RECIPES), engine=40, mcp=12, facade=27, cli=20),
+    "embedded": Plan(http=2 * len(RECIPES), engine=40, mcp=12, facade=27, cli=10),
 }
 MEMORY = {"catalog_url": "memory:", "vector_url": "memory:", "graph_url": "memory:"}
 

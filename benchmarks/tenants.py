@@ -21,13 +21,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.servers import NotRunning, own_places, parts_of
-from kedge import registry
-from kedge.config import Settings, load_settings
 from tests.tenants.campaign import Plan, campaign
 from tests.tenants.crossing import Report
 from tests.tenants.ports import CatalogPort, GraphPort, NodePort, Port, VectorPort
 from tests.tenants.recipes import RECIPES
+
+from benchmarks.servers import NotRunning, own_places, parts_of
+from kedge import registry
+from kedge.config import Settings, load_settings
 
 EMBEDDER = "hash:64"
 MEMORY = {"catalog_url": "memory:", "vector_url": "memory:", "graph_url": "memory:"}
@@ -90,7 +91,7 @@ def main() -> int:
 
 def _print(stores: str, report: Report, seconds: float) -> None:
     print(f"\n{stores}: {report.total} attempts in {seconds:.0f} s, {len(report.leaks)} leaks")
-    print(f"control: {report.control} reading addresses of {len(RECIPES)} bring marks back to the owner itself")
+    print(f"control: {report.control} of the {len(RECIPES)} addresses bring marks back to the owner, who only reads")
     print("answers over HTTP: " + ", ".join(f"{status} × {count}" for status, count in sorted(report.statuses.items())))
     print("\n| surface | attempts |\n|---|---|")
     for surface, count in sorted(report.attempts.items()):

@@ -241,7 +241,7 @@ def test_rights(shared: LocalIssuer, scope: Any, right: Right | None) -> None:
 
 
 def test_claims_have_the_names_of_the_settings(shared: LocalIssuer) -> None:
-    claims = {
+    claims: dict[str, Any] = {
         "https://kedge.example/tenant": "acme",
         "tenant": "evil",
         "realm_access": {"roles": ["reader", "write"]},
@@ -390,7 +390,7 @@ def test_an_issuer_that_is_not_there_and_keys_by_their_own_address(issuer: Local
         ({"oidc_issuer": "https://id.example", "oidc_audience": "a", "oidc_jwks_url": "ftp://x/y"}, "must be https"),
     ],
 )
-def test_settings_that_would_let_anybody_in_are_refused(settings: dict[str, str], message: str) -> None:
+def test_settings_that_would_let_anybody_in_are_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         load_settings(environ={}, **settings)
 

@@ -19,7 +19,7 @@ from kedge.types import Right
 from tests.tenants.recipes import NOT_COMPARED, RECIPES, Call, Pick
 from tests.tenants.world import OWNER, TWIN, World, plain, snapshot
 
-FORGED = (
+FORGED: tuple[dict[str, str], ...] = (
     {},
     {"x-tenant": OWNER, "x-tenant-id": OWNER, "tenant": OWNER},
     {"x-forwarded-user": OWNER, "x-remote-user": OWNER, "remote-user": OWNER, "x-scope-orgid": OWNER},
@@ -41,7 +41,7 @@ class Report:
     statuses: Counter[str] = field(default_factory=Counter)
     leaks: list[str] = field(default_factory=list)
     control: int = 0
-    """Requests of the owner that brought marks back, of as many as there are recipes: the marks can be found."""
+    """Reading addresses that brought marks back to the owner itself: the marks can be found."""
 
     @property
     def total(self) -> int:

@@ -31,7 +31,7 @@ from kedge import registry
 from kedge.config import Settings, load_settings
 
 EMBEDDER = "hash:64"
-MEMORY = {"catalog_url": "memory:", "vector_url": "memory:", "graph_url": "memory:"}
+MEMORY: dict[str, Any] = {"catalog_url": "memory:", "vector_url": "memory:", "graph_url": "memory:"}
 PORTS: Mapping[str, tuple[type[Port[Any]], Any]] = {
     "vectors": (VectorPort, registry.open_vectors),
     "graph": (GraphPort, registry.open_graph),
@@ -58,7 +58,7 @@ def measure(stores: str, attempts: int, seed: int) -> tuple[Report, float]:
     begun = time.monotonic()
     embedded = stores == "embedded"
     with tempfile.TemporaryDirectory() as folder, own_places(parts_of(stores), uuid.uuid4().hex[:8]) as urls:
-        places = MEMORY if stores == "memory" else urls
+        places: dict[str, Any] = MEMORY if stores == "memory" else dict(urls)
         settings = load_settings(environ={}, home=Path(folder) / "home", embedder=EMBEDDER, **places)
         ports = attempts // 5
         report = campaign(settings, Plan.of(attempts - ports, local=embedded), seed, lambda line: _tell(stores, line))

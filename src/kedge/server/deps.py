@@ -112,7 +112,8 @@ def administrator(caller: CallerDep) -> str:
 def _allowed(caller: Caller, wanted: Right) -> str:
     if not caller.right.allows(wanted):
         raise ForbiddenError(
-            f"You may only {caller.right.value}.", hint=f"Use a key or a token with the right {wanted.value}."
+            f"This needs the right {wanted.value}; yours is {caller.right.value}.",
+            hint="Use a key or a token with more rights.",
         )
     return caller.tenant
 

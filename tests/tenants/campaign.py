@@ -57,7 +57,7 @@ async def _within(
         for start in range(0, plan.http, STEP):
             await crosser.run(range(start, min(start + STEP, plan.http)))
             await unchanged(world, before, report)
-            told(f"{report.total} attempts, {len(report.leaks)} leaks")
+            told("\n".join([f"{report.total} attempts, {len(report.leaks)} leaks", *report.leaks[-3:]]))
         await cross_engine(world, seed, plan.engine, report)
         await cross_mcp(world, seed, plan.mcp, report)
         await settled(engine)

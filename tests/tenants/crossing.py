@@ -58,6 +58,8 @@ class Crosser:
         self._report = report
         self._strangers = 0
         self._stranger: dict[Right, str] = {}
+        self._said: dict[tuple[str, str], str] = {}
+        """What a caller said before in a conversation: it may hear its own words again."""
 
     async def run(self, numbers: Iterable[int]) -> None:
         """Make the attempts with these numbers, every operation in turn."""
@@ -76,7 +78,7 @@ class Crosser:
         response = await self._send(token, call, forged)
         report.attempts[_surface(name)] += 1
         report.statuses[str(response.status_code)] += 1
-        self._look(name, call, response)
+        self._look(name, call, response, self._remembered(TWIN if twin else str(self._strangers), call))
         changed = response.is_success and not _reads(name)
         if changed:
             self._stranger.clear()  # from now on it has something of its own
@@ -102,12 +104,20 @@ class Crosser:
     async def _send(self, token: str, call: Call, forged: dict[str, str]) -> httpx.Response:
         return await send(self._world, token, call, forged)
 
-    def _look(self, name: str, call: Call, response: httpx.Response) -> None:
+    def _remembered(self, who: str, call: Call) -> str:
+        """All that this caller said in the conversation of this request, with the request."""
+        talk = call.json.get("session_id") if isinstance(call.json, dict) else None
+        said = f"{self._said.get((who, talk), '')} {call.text()}" if talk else call.text()
+        if talk:
+            self._said[who, talk] = said
+        return said
+
+    def _look(self, name: str, call: Call, response: httpx.Response, said: str) -> None:
         if response.status_code >= 500:
             self._report.leaks.append(f"{name}: {call.text()} failed: {response.text[:400]}")
         self._report.leaks.extend(
             f"{name}: {call.text()} got {mark}: {response.text[:400]}"
-            for mark in leaked(self._world, call.text(), f"{response.text} {response.headers}")
+            for mark in leaked(self._world, said, f"{response.text} {response.headers}")
         )
 
 

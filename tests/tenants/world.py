@@ -49,7 +49,7 @@ class World:
     """For each handle one of the same shape that nothing has."""
     marks: set[str] = field(default_factory=set)
     secrets: list[str] = field(default_factory=list)
-    """Marks that stand in content."""
+    """Marks that stand in content, and that others may look for."""
     tokens: dict[str, str] = field(default_factory=dict)
 
     def client(self, token: str) -> httpx.AsyncClient:
@@ -67,7 +67,8 @@ class World:
         """A new word that only the owner's content holds."""
         word = f"zq{uuid.uuid4().hex[:10]}{what}"
         self.marks.add(word)
-        self.secrets.append(word)
+        if what != "asked":  # what the owner asked is never put into the mouth of others
+            self.secrets.append(word)
         return word
 
     def knows(self, kind: str, handle: str, *, shared: bool = False) -> str:

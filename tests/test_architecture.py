@@ -14,7 +14,7 @@ LAYERS = (
     ("registry", "telemetry", "home", "queues"),
     ("ingest", "retrieve", "answer", "tables", "graphs"),
     ("kinds",),
-    ("keeper", "upkeep", "reindex", "intake", "doctor", "sessions", "nodekeeper", "keys"),
+    ("keeper", "upkeep", "reindex", "intake", "doctor", "sessions", "nodekeeper", "keys", "oidc"),
     ("engine",),
     ("sync", "sync_courses", "shapes", "testing"),
     ("evals", "server", "mcp_server", "cli"),

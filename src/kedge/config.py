@@ -6,17 +6,21 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 
 from kedge.errors import ConfigError
 from kedge.types import Json
-from kedge.urls import mask_url
+from kedge.urls import is_secure_url, mask_url
 
 PREFIX = "KEDGE_"
 PLAIN = ("enable_rag_search",)
 """Settings that are also read without the prefix."""
+SigningAlgorithm: TypeAlias = Literal[
+    "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"
+]
+"""Signatures with a public key alone: neither `none` nor a shared secret can be chosen."""
 
 
 class Settings(BaseModel):
@@ -87,6 +91,19 @@ class Settings(BaseModel):
     host: str = Field("127.0.0.1", description="Address the server binds to.")
     port: int = Field(8000, ge=0, le=65535, description="Port the server binds to.")
     open_access: bool = Field(False, description="Serve without keys on other addresses than loopback.")
+    oidc_issuer: str = Field("", description="OpenID Connect issuer whose tokens are let in; empty: keys only.")
+    oidc_audience: str = Field("", description="Audience that tokens must name; needed with an issuer.")
+    oidc_jwks_url: str = Field("", description="The issuer's signing keys; empty: found by discovery.")
+    oidc_algorithms: tuple[SigningAlgorithm, ...] = Field(
+        ("RS256", "ES256", "EdDSA"), min_length=1, description="Signatures that are accepted; comma-separated."
+    )
+    oidc_tenant_claim: str = Field("tenant", min_length=1, description="Claim that names the tenant.")
+    oidc_rights_claim: str = Field("scope", min_length=1, description="Claim that lists the rights.")
+    oidc_rights_prefix: str = Field("kedge:", description="What stands before `read`, `write` or `admin` there.")
+    oidc_subject_claim: str = Field("sub", min_length=1, description="Claim that names the user.")
+    oidc_leeway: float = Field(30.0, ge=0, le=300, description="Seconds that clocks may differ.")
+    oidc_refresh: float = Field(3600.0, ge=1, description="Seconds until the issuer's keys are fetched again.")
+    oidc_timeout: float = Field(5.0, gt=0, le=60, description="Seconds for one request to the issuer.")
     max_upload_bytes: int = Field(256 << 20, ge=1, description="Largest upload.")
     workers: int = Field(1, ge=0, le=64, description="Ingestions that a process runs at once; 0: leave all to workers.")
     worker_timeout: float = Field(30.0, ge=1, description="Seconds without a sign of life: then others take its jobs.")
@@ -95,10 +112,25 @@ class Settings(BaseModel):
     session_ttl: float = Field(0.0, ge=0, description="Seconds a table session lives after its last feed; 0: for ever.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("warning", description="Least level logged.")
 
-    @field_validator("channels", mode="before")
+    @field_validator("channels", "oidc_algorithms", mode="before")
     @classmethod
     def _listed(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else value
+
+    @field_validator("oidc_issuer", "oidc_jwks_url")
+    @classmethod
+    def _secure(cls, value: str) -> str:
+        if value and not is_secure_url(value):
+            raise ValueError("must be https (plain http only to this machine), without user, query or fragment")
+        return value
+
+    @model_validator(mode="after")
+    def _complete(self) -> Settings:
+        if self.oidc_issuer and not self.oidc_audience:
+            raise ValueError("oidc_issuer needs oidc_audience: else every token of the issuer would be let in")
+        if not self.oidc_issuer and (self.oidc_audience or self.oidc_jwks_url):
+            raise ValueError("oidc_audience and oidc_jwks_url need oidc_issuer")
+        return self
 
     def shown(self) -> dict[str, Json]:
         """Every setting as it may be printed: keys and passwords are hidden."""
@@ -120,7 +152,7 @@ def load_settings(
     try:
         return Settings(**values)  # type: ignore[arg-type]
     except ValidationError as error:
-        faults = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()]
+        faults = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}".lstrip(": ") for item in error.errors()]
         details: dict[str, Json] = {"faults": list(faults)}
         raise ConfigError(
             "The settings cannot be used: " + "; ".join(faults) + ".",

@@ -6,6 +6,10 @@ KedgeError
 │   ├── FilterError 400        invalid_filter       a filter that cannot be read
 │   ├── PlanError 400          invalid_plan         a plan over a table that does not fit its columns
 │   └── ConfigError 400        invalid_config       settings that cannot work; names every fault at once
+├── UnauthorizedError 401      unauthorized         no credential, or one that is not valid
+│   └── TokenError 401         invalid_token        a token that is not signed by the issuer, or not for this server
+│       └── TokenExpiredError  token_expired
+├── ForbiddenError 403         forbidden            the credential does not allow this
 ├── NotFoundError 404          not_found            no such document, job, collection, query
 │   └── ExpiredError 410       expired              a table session whose time is over
 ├── SourceFault 422            bad_source           a source that cannot be read, by kind of fault:
@@ -24,6 +28,7 @@ KedgeError
 │   ├── HomeBusyError          home_busy            another process uses this home
 │   ├── DimensionMismatchError dimension_mismatch
 │   └── EmbedderMismatchError  embedder_mismatch
+├── IssuerError 503            issuer_failed        the issuer of tokens does not give its keys
 ├── ModelError 502             model_failed         an embedder, reranker or language model failed
 ├── StoreError 503             store_failed         a store cannot be reached or refused the work
 │   └── DiskFullError 507      disk_full
@@ -94,6 +99,18 @@ class UnauthorizedError(KedgeError):
 
     code = "unauthorized"
     status = 401
+
+
+class TokenError(UnauthorizedError):
+    """A token that is not signed by the issuer, is for somebody else, or says too little."""
+
+    code = "invalid_token"
+
+
+class TokenExpiredError(TokenError):
+    """A token that was good once."""
+
+    code = "token_expired"
 
 
 class ForbiddenError(KedgeError):
@@ -220,6 +237,13 @@ class EmbedderMismatchError(ConflictError):
     """A collection is opened with another model than it was built with."""
 
     code = "embedder_mismatch"
+
+
+class IssuerError(KedgeError):
+    """The issuer of tokens cannot be reached, or gives no keys, so that no token can be checked."""
+
+    code = "issuer_failed"
+    status = 503
 
 
 class ModelError(KedgeError):

@@ -180,7 +180,7 @@ def spec_of(collection: Collection, kind: AnyKind) -> IndexSpec:
 
 def index_name(kind: AnyKind, scope: Scope, generation: int) -> str:
     """Unique per tenant and collection, and a valid name in every store."""
-    owner = sha256(f"{scope.tenant}\x1f{scope.collection}")[:12]
+    owner = sha256(f"{scope.tenant}\x1f{scope.collection}")[:32]
     return f"{kind.index_prefix}_{owner}_v{generation}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from ipaddress import ip_address
 from urllib.parse import SplitResult, urlsplit
 
 from kedge.errors import ConfigError
@@ -40,3 +41,28 @@ def split_url(url: str, what: str, hint: str) -> SplitResult:
             hint=f"{hint} The port is a number; signs like @ / [ in a password are percent-encoded (%40 for @).",
         ) from error
     return parts
+
+
+def is_loopback(host: str) -> bool:
+    """Is this a name or address of the machine itself?"""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def is_secure_url(url: str) -> bool:
+    """Can what comes from there be trusted to come from there? https, or http within this machine.
+
+    >>> [is_secure_url(url) for url in ("https://id.example/realm", "http://[::1]:9/", "http://id.example", "https://u@id")]
+    [True, True, False, False]
+    """
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        return False
+    plain = not (parts.username or parts.password or parts.query or parts.fragment) and url.isprintable()
+    return bool(host) and plain and (parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host)))

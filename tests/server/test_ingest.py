@@ -9,8 +9,9 @@ import httpx
 import pytest
 
 from kedge.config import load_settings
-from kedge.server.deps import Caller, is_loopback, local_paths_allowed
+from kedge.server.deps import Caller, local_paths_allowed
 from kedge.types import Right
+from kedge.urls import is_loopback
 from tests.surfaces import follow
 
 Files = list[tuple[str, tuple[str, bytes, str]]]

@@ -286,3 +286,36 @@ def test_errors_are_translated_once(raised: Exception, expected: type[Exception]
     with pytest.raises(expected) as caught, translated(Path("/x")):
         raise raised
     assert type(caught.value) is expected
+
+
+def test_many_indexes_share_a_few_open_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a tenant that makes a thousand collections ends the process of all."""
+    monkeypatch.setattr("kedge.stores.edge.store.MOST_OPEN", 3)
+    names = [f"index{number}" for number in range(12)]
+
+    async def story() -> None:
+        store = EdgeVectors(tmp_path)
+        for number, name in enumerate(names):
+            await store.create(IndexSpec(name, 4))
+            await store.upsert(name, "acme", [point(number, (number, 1, 0, 0), f"word{number}")])
+            assert len(store._open) <= 3
+
+        async def use(number: int) -> None:
+            name = names[number % len(names)]
+            assert await store.count(name, "acme") >= 1
+            found = await store.search(name, "acme", vector(number % len(names), 1, 0, 0), 5)
+            assert found[0].id == id_of(number % len(names))
+            await store.upsert(name, "acme", [point(100 + number, (-1, 0, 0, 0))])
+            assert id_of(100 + number) in await all_ids(store, "acme", name)
+
+        await asyncio.gather(*(use(number) for number in range(60)))
+        await store.count(names[0], "acme")
+        await store.count(names[1], "acme")
+        await store.create(IndexSpec("one more", 4))
+        assert len(store._open) <= 4
+        await store.close()
+        again = EdgeVectors(tmp_path)
+        assert [await again.count(name, "acme") for name in names] == [6] * len(names)
+        await again.close()
+
+    asyncio.run(story())

@@ -29,7 +29,9 @@ def create(
     name: Annotated[str, typer.Argument(help="Who or what uses it.")],
     right: Annotated[Right, typer.Option(help="What it allows; each holds those before it.")] = Right.READ,
     tenant: Annotated[str, typer.Option(help="Whose data it opens.")] = DEFAULT_TENANT,
-    days: Annotated[int | None, typer.Option(min=1, help="Days until it expires; never if not given.")] = None,
+    days: Annotated[
+        int | None, typer.Option(min=1, max=36_500, help="Days until it expires; never if not given.")
+    ] = None,
 ) -> None:
     """Make a key for the HTTP API and show it once. From the first key on, every request needs one."""
     token, key = make_key(tenant, name, right, days)

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kedge.cli.common import Session, command
 from kedge.config import Settings
+
+if TYPE_CHECKING:
+    from kedge.server.run import Access
+
+ACCESS = {
+    "local": "No key is asked for, so only this machine can use it. `kedge key create NAME` lets others in.",
+    "keys": "Every request needs a key: `kedge key list` shows who has one.",
+    "tokens": "Every request needs a key or a token of the issuer (oidc_issuer).",
+    "open": "No key is asked for (open_access): whoever reaches this address can use it.",
+}
 
 
 def register(app: typer.Typer) -> None:
@@ -24,14 +34,15 @@ def serve(
     from kedge.server.run import run_server
 
     settings = session.settings(host=host, port=port)
-    run_server(settings, lambda url: _announce(session, settings, url))
+    run_server(settings, lambda url, access: _announce(session, settings, url, access))
 
 
-def _announce(session: Session, settings: Settings, url: str) -> None:
+def _announce(session: Session, settings: Settings, url: str, access: Access) -> None:
     if session.json:
         page = f"{url}/rag" if settings.enable_rag_search else None
-        session.emit({"url": url, "page": page, "home": str(settings.home.resolve())})
+        session.emit({"url": url, "page": page, "home": str(settings.home.resolve()), "access": access.value})
     else:
         session.out.print(f"Kedge serves {settings.home} at {url}  (API: {url}/docs)", markup=False)
         if settings.enable_rag_search:
             session.out.print(f"Ask and upload in a browser: {url}/rag", markup=False)
+        session.note(ACCESS[access.value])

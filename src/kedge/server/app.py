@@ -13,6 +13,7 @@ from kedge.config import Settings
 from kedge.engine import Engine
 from kedge.ingest.check import CheckReport
 from kedge.models.llm.limits import Call
+from kedge.oidc import open_tokens
 from kedge.server import errors, page
 from kedge.server.deps import own_origin
 from kedge.server.edge import Edge
@@ -79,6 +80,7 @@ def create_app(settings: Settings, engine: Engine | None = None) -> FastAPI:
     )
     app.state.settings = settings
     app.state.metrics = metrics
+    app.state.tokens = open_tokens(settings)
     app.add_middleware(Edge, settings=settings, metrics=metrics)
     errors.install(app)
     for module in (query, ingest, courses, sessions, graph, rag, feedback, documents, collections, chat, health):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -12,9 +11,14 @@ from fastapi import Depends, Request
 from kedge.config import Settings
 from kedge.engine import Engine
 from kedge.errors import ForbiddenError, UnauthorizedError, UsageError
-from kedge.keys import key_of
+from kedge.ids import sha256
+from kedge.keys import PREFIX, key_of
 from kedge.telemetry import Metrics
 from kedge.types import DEFAULT_TENANT, Right
+from kedge.urls import is_loopback
+
+FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
+"""What a proxy adds: the request began on another machine, though it comes from this one."""
 
 
 def engine_of(request: Request) -> Engine:
@@ -42,19 +46,42 @@ class Caller:
     tenant: str
     right: Right
     key_id: str | None = None
-    """None: the local user of a server without keys."""
+    """Of the key, or made from the user of the token; None: the local user of a server without keys."""
 
 
 async def caller_of(request: Request, engine: Annotated[Engine, Depends(engine_of)]) -> Caller:
-    """The caller. Once a key was made every request needs one; before, the server is the local user's own."""
-    keys = engine.stores.catalog.keys
-    if not await keys.exist():
-        return Caller(DEFAULT_TENANT, Right.ADMIN)
-    token = _token(request)
-    if token is None:
-        raise UnauthorizedError("This server wants a key.", hint="Send it as: Authorization: Bearer kdg_…")
-    key = await key_of(token, keys)
+    """The caller. Once a key was made or an issuer is set, every request needs a credential; before, the server is the
+    local user's own."""
+    keys, tokens, sent = engine.stores.catalog.keys, request.app.state.tokens, _token(request)
+    if tokens is None and not await keys.exist():
+        return _local_user(request)
+    if sent is None:
+        what = "a key" if tokens is None else "a key or a token"
+        raise UnauthorizedError(f"This server wants {what}.", hint="Send it as: Authorization: Bearer kdg_…")
+    if tokens is not None and not sent.startswith(PREFIX):
+        who = await tokens.identity(sent)
+        return Caller(who.tenant, who.right, f"user-{sha256(f'{who.tenant} {who.subject}')[:16]}")
+    key = await key_of(sent, keys)
     return Caller(key.tenant, key.right, key.id)
+
+
+def _local_user(request: Request) -> Caller:
+    """Whoever reaches a server without keys by a name of its own machine. Another name may belong to a page elsewhere
+    that had its own name lead here, so that the browser takes the server for a part of that page."""
+    settings = settings_of(request)
+    if not settings.open_access and not is_loopback(_named_host(request)):
+        raise UnauthorizedError(
+            "Without keys, this server is for its own machine alone.",
+            hint="Call it as http://127.0.0.1, or make a key with `kedge key create NAME`.",
+        )
+    return Caller(DEFAULT_TENANT, Right.ADMIN)
+
+
+def _named_host(request: Request) -> str:
+    try:
+        return urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
+    except ValueError:
+        return ""
 
 
 def _token(request: Request) -> str | None:
@@ -77,10 +104,16 @@ def writer(caller: CallerDep) -> str:
     return _allowed(caller, Right.WRITE)
 
 
+def administrator(caller: CallerDep) -> str:
+    """The tenant of a caller who also looks after the server itself."""
+    return _allowed(caller, Right.ADMIN)
+
+
 def _allowed(caller: Caller, wanted: Right) -> str:
     if not caller.right.allows(wanted):
         raise ForbiddenError(
-            f"This key may only {caller.right.value}.", hint=f"Use a key with the right to {wanted.value}."
+            f"This needs the right {wanted.value}; yours is {caller.right.value}.",
+            hint="Use a key or a token with more rights.",
         )
     return caller.tenant
 
@@ -99,18 +132,8 @@ def local_paths_allowed(request: Request, settings: Settings, caller: Caller) ->
     if not caller.right.allows(Right.ADMIN):
         return False
     client = request.client.host if request.client else ""
-    named = urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
-    return all(map(is_loopback, (settings.host, client, named)))
-
-
-def is_loopback(host: str) -> bool:
-    """Is this a name or address of the machine itself?"""
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
+    forwarded = any(name in request.headers for name in FORWARDED)
+    return not forwarded and all(map(is_loopback, (settings.host, client, _named_host(request))))
 
 
 EngineDep = Annotated[Engine, Depends(engine_of)]
@@ -120,3 +143,5 @@ TenantDep = Annotated[str, Depends(reader)]
 """Whose data a reading request is about."""
 WriterDep = Annotated[str, Depends(writer)]
 """Whose data a changing request is about."""
+AdminDep = Annotated[str, Depends(administrator)]
+"""The tenant of who may also see figures of the whole server."""

@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from kedge import telemetry
-from kedge.errors import KedgeError, NotFoundError, UsageError
+from kedge.errors import KedgeError, NotFoundError, TokenError, UsageError
 from kedge.types import Json
 
 
@@ -25,7 +25,8 @@ def install(app: FastAPI) -> None:
 def respond(request: Request, error: KedgeError, status: int | None = None) -> JSONResponse:
     """The error as a response; it is counted."""
     request.app.state.metrics.add(telemetry.ERRORS, error.code)
-    headers = {"www-authenticate": "Bearer"} if error.status == 401 else None
+    scheme = 'Bearer error="invalid_token"' if isinstance(error, TokenError) else "Bearer"
+    headers = {"www-authenticate": scheme} if error.status == 401 else None
     return JSONResponse(error.as_json(), status or error.status, headers)
 
 

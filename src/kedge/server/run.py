@@ -9,6 +9,8 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import StrEnum
+from typing import TypeAlias
 
 import uvicorn
 
@@ -16,24 +18,40 @@ from kedge.config import Settings
 from kedge.engine import Engine
 from kedge.errors import KedgeError, UsageError
 from kedge.server.app import create_app
-from kedge.server.deps import is_loopback
+from kedge.urls import is_loopback
 
 log = logging.getLogger(__name__)
 GRACE_SECONDS = 10
 
 
-def run_server(settings: Settings, announce: Callable[[str], None]) -> None:
+Announce: TypeAlias = Callable[[str, "Access"], None]
+
+
+class Access(StrEnum):
+    """Who is let in."""
+
+    LOCAL = "local"
+    """Without a credential, but only from this machine."""
+    KEYS = "keys"
+    """Who has a key."""
+    TOKENS = "tokens"
+    """Who has a key or a token of the issuer."""
+    OPEN = "open"
+    """Whoever reaches the server: the settings say that something else keeps strangers out."""
+
+
+def run_server(settings: Settings, announce: Announce) -> None:
     """Serve until SIGINT or SIGTERM; running requests get a moment to end."""
     with bind(settings.host, settings.port) as bound:
         asyncio.run(_serve(settings, bound, announce))
 
 
-async def _serve(settings: Settings, bound: socket.socket, announce: Callable[[str], None]) -> None:
+async def _serve(settings: Settings, bound: socket.socket, announce: Announce) -> None:
     async with Engine.open(settings) as engine:
-        await check_access(settings, engine)
+        access = await check_access(settings, engine, str(bound.getsockname()[0]))
         engine.start_worker()
         warming = asyncio.create_task(_warm_up(engine))
-        server = Server(create_app(settings, engine), settings, lambda: announce(url_of(settings.host, bound)))
+        server = Server(create_app(settings, engine), settings, lambda: announce(url_of(settings.host, bound), access))
         try:
             await server.serve(sockets=[bound])
         finally:
@@ -48,16 +66,24 @@ async def _warm_up(engine: Engine) -> None:
         log.warning("the embedding model cannot be loaded: %s", error)
 
 
-async def check_access(settings: Settings, engine: Engine) -> None:
-    """Without keys a server is the local user's own: beyond loopback it does not start, unless the settings say so."""
-    if is_loopback(settings.host) or await engine.stores.catalog.keys.exist():
-        return
-    if not settings.open_access:
+async def check_access(settings: Settings, engine: Engine, address: str) -> Access:
+    """Without keys a server is the local user's own: beyond loopback it does not start, unless the settings say so.
+
+    `address` is the one that was really bound, whatever name the settings have for it.
+    """
+    if settings.oidc_issuer:
+        return Access.TOKENS
+    if await engine.stores.catalog.keys.exist():
+        return Access.KEYS
+    if settings.open_access:
+        log.warning("%s is bound and no key is asked for (open_access): who reaches it may use it", settings.host)
+        return Access.OPEN
+    if not is_loopback(address):
         raise UsageError(
-            f"{settings.host} is not loopback, and nobody would be asked for a key.",
+            f"{settings.host or address} is not loopback, and nobody would be asked for a key.",
             hint="Make one with `kedge key create NAME`, or set open_access where something else keeps strangers out.",
         )
-    log.warning("%s is not loopback and no key is asked for (open_access): who reaches it may use it", settings.host)
+    return Access.LOCAL
 
 
 class Server(uvicorn.Server):

@@ -86,7 +86,7 @@ async def models(engine: EngineDep, tenant: TenantDep) -> dict[str, Any]:
 async def complete(body: ChatRequest, engine: EngineDep, settings: SettingsDep, tenant: TenantDep) -> Response:
     """The answer as a chat completion, whole or in chunks."""
     query = _query(body, settings, tenant)
-    if query.scope.collection != settings.collection and not await _is_there(engine, query.scope):
+    if body.model != MODEL and not await _is_there(engine, query.scope):
         raise NotFoundError(f"There is no model {body.model!r}.", hint="GET /v1/models lists all.")
     head = {"id": f"chatcmpl-{new_id()}", "created": int(time.time()), "model": body.model}
     if body.stream:

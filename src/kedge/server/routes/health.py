@@ -9,7 +9,7 @@ from fastapi import APIRouter, Response
 from fastapi.responses import PlainTextResponse
 
 from kedge import __version__, telemetry
-from kedge.server.deps import EngineDep, MetricsDep, TenantDep
+from kedge.server.deps import AdminDep, EngineDep, MetricsDep
 from kedge.server.models import HealthOut, ReadyOut
 from kedge.shapes import all_ok, health_json
 
@@ -38,7 +38,7 @@ async def ready(engine: EngineDep, response: Response) -> dict[str, Any]:
 
 
 @router.get("/metrics", summary="Metrics for Prometheus", response_class=Response, responses=TEXT_DOC)
-async def metrics_text(engine: EngineDep, metrics: MetricsDep, tenant: TenantDep) -> PlainTextResponse:
+async def metrics_text(engine: EngineDep, metrics: MetricsDep, tenant: AdminDep) -> PlainTextResponse:
     """Counters since the start, and what the catalog holds now."""
     collections = await engine.collections(tenant)
     jobs = Counter(job.status.value for job in await engine.jobs(tenant, JOBS_COUNTED))

@@ -65,6 +65,8 @@ class Index:
         self._shard = shard
         self._gate = Gate()
         self._closed = False
+        self.users = 0
+        """Readers that must not find it closed; counted by the store."""
         self._unflushed = 0
         self._changed: set[uuid.UUID] | None = None
 

@@ -11,10 +11,11 @@ import asyncio
 import shutil
 import subprocess
 import sys
+import threading
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -36,6 +37,9 @@ from kedge.types import Scored
 
 OPTIMIZE_AFTER = 20_000
 """Points added since the last optimisation that make the next one due; until then search is exact. A setting too."""
+MOST_OPEN = 128
+"""Indexes that are kept open: each takes about 90 of the 65,530 memory maps that Linux gives a process, and the engine
+ends the process when there are none left."""
 _READERS = 4
 _SPARE = 16
 """Hits fetched beyond the limit, to see whether a tie crosses it."""
@@ -64,6 +68,7 @@ class EdgeVectors:
         self._optimize_after = optimize_after
         self._terms = SparseTerms()
         self._open: dict[str, Index] = {}
+        self._pinning = threading.RLock()
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="kedge-edge-write")
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="kedge-edge-read")
         self._optimizers: set[subprocess.Popen[bytes]] = set()
@@ -85,45 +90,51 @@ class EdgeVectors:
         self, index: str, tenant: str, vector: Vector, limit: int, where: Filter | None = None
     ) -> list[Scored]:
         check_limit(limit)
-        found = await self._index(index)
-        check_query(vector, found.meta.dimension, index)
-        query = engine.Query.Nearest(np.asarray(vector, dtype=np.float32).tolist(), DENSE)
-        return await self._read(_best, found, _Question(tenant, query, limit, where, COSINE_DIGITS))
+        async with self._using(index) as found:
+            check_query(vector, found.meta.dimension, index)
+            query = engine.Query.Nearest(np.asarray(vector, dtype=np.float32).tolist(), DENSE)
+            return await self._read(_best, found, _Question(tenant, query, limit, where, COSINE_DIGITS))
 
     async def keyword_search(
         self, index: str, tenant: str, query: str, limit: int, where: Filter | None = None
     ) -> list[Scored]:
         check_limit(limit)
-        found = await self._index(index)
-        weights = self._terms.query_weights(query)
-        if not weights:
-            return []
-        nearest = engine.Query.Nearest(_sparse(weights), TERMS)
-        asked = _Question(tenant, nearest, limit, where, KEYWORD_DIGITS, _corpus_of(tenant))
-        return await self._read(_best, found, asked)
+        async with self._using(index) as found:
+            weights = self._terms.query_weights(query)
+            if not weights:
+                return []
+            nearest = engine.Query.Nearest(_sparse(weights), TERMS)
+            asked = _Question(tenant, nearest, limit, where, KEYWORD_DIGITS, _corpus_of(tenant))
+            return await self._read(_best, found, asked)
 
     async def read(self, index: str, tenant: str, ids: Sequence[str]) -> dict[str, StoredPoint]:
-        return await self._read(_stored, await self._index(index), tenant, ids)
+        async with self._using(index) as found:
+            return await self._read(_stored, found, tenant, ids)
 
     async def term_idf(self, index: str, term_ids: Sequence[int]) -> list[float]:
-        return await self._read(_idf, await self._index(index), term_ids)
+        async with self._using(index) as found:
+            return await self._read(_idf, found, term_ids)
 
     async def ids(self, index: str, tenant: str) -> AsyncIterator[list[str]]:
-        found = await self._index(index)
         offset: uuid.UUID | None = None
         while True:
-            page, offset = await self._read(_page, found, tenant, offset)
+            async with self._using(index) as found:
+                page, offset = await self._read(_page, found, tenant, offset)
             if page:
                 yield page
             if offset is None:
                 return
 
     async def count(self, index: str, tenant: str, where: Filter | None = None) -> int:
-        return await self._read(_count, await self._index(index), tenant, where)
+        async with self._using(index) as found:
+            return await self._read(_count, found, tenant, where)
 
     async def optimize(self, index: str) -> bool:
         """Build HNSW when enough points were added since the last time; else do nothing."""
-        found = await self._index(index)
+        async with self._using(index) as found:
+            return await self._optimize(found)
+
+    async def _optimize(self, found: Index) -> bool:
         if await self._read(found.count) - found.meta.optimized < self._optimize_after:
             return False
         copy = await self._write(found.start_copy)
@@ -142,7 +153,8 @@ class EdgeVectors:
 
     async def optimized(self, index: str) -> int:
         """Points that there were at the last optimisation: 0 while search is exact."""
-        return (await self._index(index)).meta.optimized
+        async with self._using(index) as found:
+            return found.meta.optimized
 
     async def close(self) -> None:
         if self._closed:
@@ -159,7 +171,7 @@ class EdgeVectors:
     def _create(self, spec: IndexSpec) -> None:
         folder = self._folder(spec.name)
         if not Index.exists(folder):
-            self._open[spec.name] = Index.create(folder, spec, self._optimize_after // 2, self._reserve)
+            self._admit(spec.name, Index.create(folder, spec, self._optimize_after // 2, self._reserve))
             return
         index = self._load(spec.name)
         if index.meta.dimension != spec.dimension:
@@ -173,7 +185,8 @@ class EdgeVectors:
             return
         with suppress(StoreError):  # a damaged index can be dropped too; one in use by another process cannot
             self._load(name).close()
-        self._open.pop(name, None)
+        with self._pinning:
+            self._open.pop(name, None)
         with translated(folder):
             gone = folder.rename(folder.with_name(f"{_GONE}{uuid.uuid4().hex}"))
         shutil.rmtree(gone, ignore_errors=True)
@@ -198,12 +211,24 @@ class EdgeVectors:
             index.delete(known)
 
     def _load(self, name: str) -> Index:
-        index = self._open.get(name)
+        index = self._last_used(name)
         if index is None:
             folder = self._folder(name)
             if not Index.exists(folder):
                 raise NotFoundError(f"There is no vector index {name!r}.", hint="Create it first.")
-            index = self._open[name] = Index.load(folder, self._reserve)
+            index = self._admit(name, Index.load(folder, self._reserve))
+        return index
+
+    def _admit(self, name: str, index: Index) -> Index:
+        """Keep the index open; those that nobody uses and that were used longest ago give way to it."""
+        with self._pinning:
+            idle = [(one, opened) for one, opened in self._open.items() if not opened.users]
+            surplus = idle[: max(0, len(self._open) + 1 - MOST_OPEN)]
+            for one, _ in surplus:
+                del self._open[one]
+            self._open[name] = index
+        for _, opened in surplus:
+            opened.close()
         return index
 
     def _close_all(self) -> None:
@@ -212,10 +237,31 @@ class EdgeVectors:
 
     # ------------------------------------------------------------ plumbing
 
-    async def _index(self, name: str) -> Index:
-        """The open index; opened by the writing thread when it is not."""
-        index = self._open.get(name)
-        return await self._write(self._load, name) if index is None else index
+    @asynccontextmanager
+    async def _using(self, name: str) -> AsyncIterator[Index]:
+        """The index, which stays open meanwhile; opened by the writing thread when it is not."""
+        while (index := self._pinned(name)) is None:
+            await self._write(self._load, name)
+        try:
+            yield index
+        finally:
+            with self._pinning:
+                index.users -= 1
+
+    def _pinned(self, name: str) -> Index | None:
+        with self._pinning:
+            index = self._last_used(name)
+            if index is not None:
+                index.users += 1
+            return index
+
+    def _last_used(self, name: str) -> Index | None:
+        """The index if it is open, from now on the last in order."""
+        with self._pinning:
+            index = self._open.pop(name, None)
+            if index is not None:
+                self._open[name] = index
+            return index
 
     async def _write(self, work: Callable[..., _T], *arguments: Any) -> _T:
         return await self._submit(self._writer, work, *arguments)

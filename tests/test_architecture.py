@@ -8,13 +8,13 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "kedge"
 LAYERS = (
-    ("types", "errors", "ids", "urls"),
-    ("text", "triples", "config"),
+    ("types", "errors", "ids", "urls", "stages", "threads"),
+    ("text", "triples", "config", "logs"),
     ("stores", "models"),
-    ("registry", "telemetry", "home", "queues"),
+    ("registry", "telemetry", "tracing", "home", "queues"),
     ("ingest", "retrieve", "answer", "tables", "graphs"),
     ("kinds",),
-    ("keeper", "upkeep", "reindex", "intake", "doctor", "sessions", "nodekeeper", "keys"),
+    ("keeper", "upkeep", "reindex", "intake", "doctor", "sessions", "nodekeeper", "keys", "readiness", "retention"),
     ("engine",),
     ("sync", "sync_courses", "shapes", "testing"),
     ("evals", "server", "mcp_server", "cli"),

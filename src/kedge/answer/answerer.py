@@ -33,6 +33,7 @@ from kedge.retrieve.pipeline import Retriever
 from kedge.retrieve.ports import CollectionSource
 from kedge.retrieve.rarity import as_idf, term_weights
 from kedge.retrieve.record import Recorder
+from kedge.stages import apart, stage
 from kedge.text.evidence import MAX_CANDIDATES, Sentence, candidate_sentences, rank_sentences
 from kedge.text.evidence import Passage as EvidencePassage
 from kedge.text.question import Question, parse_question
@@ -90,12 +91,13 @@ class Answerer:
         except NotFoundError:  # the collection was re-indexed under our feet: all of it again, from one index
             result, judged = await self._found(query)
         answer: Answer | None = None
-        async with aclosing(self._answered(query, result, judged)) as parts:
-            async for part in parts:
-                if isinstance(part, Shown):
-                    yield part
-                else:
-                    answer = part
+        with apart("answer"):
+            async with aclosing(self._answered(query, result, judged)) as parts:
+                async for part in parts:
+                    if isinstance(part, Shown):
+                        yield part
+                    else:
+                        answer = part
         assert answer is not None
         elapsed = 1000 * (time.perf_counter() - started)
         answer = with_times(answer, result, elapsed)
@@ -118,7 +120,8 @@ class Answerer:
     async def _found(self, query: Query) -> tuple[SearchResult, _Judged]:
         collection = await self._collections.get(query.scope)
         result = await self._retriever.search(query, collection)
-        return result, await self._judge(query, collection, result.hits)
+        with stage("judge", hits=len(result.hits)):
+            return result, await self._judge(query, collection, result.hits)
 
     async def _judge(self, query: Query, collection: Collection, hits: Sequence[SearchHit]) -> _Judged:
         question = await self.question(query, collection)

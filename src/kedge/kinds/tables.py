@@ -14,6 +14,7 @@ from kedge.ingest.parts import Target
 from kedge.models.base import Embedder
 from kedge.retrieve.ports import CollectionSource
 from kedge.retrieve.record import Recorder
+from kedge.stages import stage
 from kedge.tables.asking.answer import Computed, run, settle
 from kedge.tables.asking.understand import SURE, Understood, understand
 from kedge.tables.feeding.feed import Feed
@@ -27,6 +28,7 @@ from kedge.tables.plans.plan_json import plan_from_json
 from kedge.tables.plans.plan_text import plan_text
 from kedge.tables.respond import SAMPLED, from_plan, from_rows, hits, with_times
 from kedge.tables.sessions import Sessions
+from kedge.threads import in_thread
 from kedge.types import Answer, IngestRequest, Job, Json, Query, SearchResult, StreamEvent
 
 NAME = "table"
@@ -83,7 +85,8 @@ class TablesWay:
         """The computed answer, or the nearest rows; says which."""
         started = time.perf_counter()
         async with self._sessions.reading(query.scope) as generation:
-            computed = await asyncio.to_thread(_compute, generation, query)
+            with stage("plan"):
+                computed = await in_thread(_compute, generation, query)
             planned = time.perf_counter()
             timings = {"plan": 1000 * (planned - started)}
             if computed.result is not None:

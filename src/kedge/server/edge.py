@@ -89,6 +89,8 @@ class Edge:
             async with flight.clock:
                 outgoing.incoming = incoming = Incoming(receive, scope, flight, self._limit(scope))
                 await self._app(scope, incoming, outgoing)
+            if outgoing.instead is not None:
+                raise outgoing.instead
         except KedgeError as error:
             await respond(Request(scope), error)(scope, receive, outgoing)
         except Exception as error:

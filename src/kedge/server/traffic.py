@@ -128,5 +128,5 @@ class Flight:
 
     def _set(self, late: Late, seconds: float) -> None:
         self.late = late
-        if not self.left:
+        if not (self.left or self.over):
             self.clock.reschedule(asyncio.get_running_loop().time() + seconds if seconds else None)

@@ -28,7 +28,7 @@ class Incoming:
         self._gone = asyncio.Event()
         self._watch: asyncio.Task[None] | None = None
         self.failed: KedgeError | None = None
-        """Why the body could not be read; the answer to the request, whatever the app makes of it."""
+        """Why the body could not be read."""
         announced = headers.get("content-length", "0")
         self._check(int(announced) if announced.isdecimal() else 0)
         if announced == "0" and "transfer-encoding" not in headers:
@@ -98,12 +98,16 @@ class Outgoing:
         self._flight = flight
         self.incoming: Incoming | None = None
         self.status = 0
+        self.instead: KedgeError | None = None
+        """Why the body could not be read: to be answered instead of what the app made of that."""
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            if self.incoming is not None and self.incoming.failed is not None and not self.status:
-                failed, self.incoming.failed = self.incoming.failed, None
-                raise failed
+            failed = self.incoming.failed if self.incoming is not None else None
+            self.instead = failed if failed is not None and failed.status != message["status"] else None
+        if self.instead is not None:
+            return
+        if message["type"] == "http.response.start":
             self.status = message["status"]
             self._flight.breaks = self._flight.breaks and not self._flight.streams  # a stream ends by itself then
             MutableHeaders(scope=message)[REQUEST_ID] = self._flight.request_id

@@ -22,7 +22,7 @@ def flight_of(request: Request) -> Flight:
     return flight
 
 
-def within_limits(request: Request, caller: CallerDep, engine: EngineDep) -> None:
+async def within_limits(request: Request, caller: CallerDep, engine: EngineDep) -> None:
     """Refuse a caller that sends too much (RateError), and let the clock run for requests that only read."""
     note(tenant=engine.hashed(caller.tenant)[:HASH_CHARS])
     flight = flight_of(request)
@@ -35,12 +35,12 @@ def within_limits(request: Request, caller: CallerDep, engine: EngineDep) -> Non
         flight.reads()
 
 
-def user_of(caller: CallerDep) -> str:
+async def user_of(caller: CallerDep) -> str:
     """Who asks, for the analytics tables, which keep a hash of it: the key's id, or `local` without keys."""
     return caller.key_id or "local"
 
 
-def admin(caller: CallerDep) -> None:
+async def admin(caller: CallerDep) -> None:
     """Only for administrators. ForbiddenError."""
     if not caller.right.allows(Right.ADMIN):
         raise ForbiddenError(

@@ -91,7 +91,7 @@ class Server(uvicorn.Server):
         self._traffic: Traffic = app.state.traffic
         self._notice = settings.drain_notice
         self._stop_work = stop_work
-        self._forced = asyncio.Event()
+        self._enough = asyncio.Event()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -109,10 +109,9 @@ class Server(uvicorn.Server):
                 loop.remove_signal_handler(number)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Say at once that no more should come; a second signal ends the process without waiting."""
+        """Say at once that no more should come. A second signal ends the notice, a second Ctrl-C all waiting."""
         if self._traffic.draining:
-            self.force_exit = True
-            self._forced.set()
+            self._enough.set()
         self._traffic.draining = True
         super().handle_exit(sig, frame)
 
@@ -124,7 +123,7 @@ class Server(uvicorn.Server):
             log.info("stopping: /ready says so for %g s", self._notice)
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._notice):
-                    await self._forced.wait()
+                    await self._enough.wait()
         await super().shutdown(sockets)
         if stopping is not None:
             await stopping

@@ -1,8 +1,8 @@
 """64 streams that ask and two that upload, for minutes, against a real `kedge serve` on loopback.
 
-Before and after, the same streams go to a plain Starlette app that sends the same number of events of the same size from
-memory: the ratio says what Kedge does beside HTTP, and both move with the machine. Clients ask again as soon as they are
-answered (closed loop), so with N streams the median latency is about N divided by the throughput: read both.
+Before and after, the same streams go to a plain Starlette app that sends the same number of events of the same size
+from memory: the ratio says what Kedge does beside HTTP, and both move with the machine. Clients ask again as soon as
+they are answered (closed loop), so with N streams the median latency is about N divided by the throughput: read both.
 Every stream asks other questions than its neighbours, and none of the last ones again soon, so that the cache of
 questions helps only as it would in use. Memory is the server's resident set once a second; its slope is a straight line
 through the second half, with its standard error.
@@ -177,9 +177,7 @@ def merged(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return found
 
 
-async def control(
-    options: argparse.Namespace, seconds: float, like: dict[str, Any], questions: list[str]
-) -> dict[str, Any]:
+def control(options: argparse.Namespace, seconds: float, like: dict[str, Any], questions: list[str]) -> dict[str, Any]:
     """The plain app, started for this."""
     port = free_port()
     events, size = round(like["events_per_answer"]) - 1, like["bytes_per_event"]
@@ -190,11 +188,11 @@ async def control(
                 socket.create_connection(("127.0.0.1", port), 1).close()
                 break
             except OSError:
-                await asyncio.sleep(0.1)
-        return await phase(port, process.pid, options, seconds, {"questions": questions})
+                time.sleep(0.1)
+        return asyncio.run(phase(port, process.pid, options, seconds, {"questions": questions}))
 
 
-async def measure(options: argparse.Namespace, scratch: Path) -> dict[str, Any]:
+def measure(options: argparse.Namespace, scratch: Path) -> dict[str, Any]:
     """All of it."""
     documents, questions = texts()
     corpus = scratch / "corpus.jsonl"
@@ -209,16 +207,17 @@ async def measure(options: argparse.Namespace, scratch: Path) -> dict[str, Any]:
         head = "".join(iter(process.stdout.readline, "}\n"))
         port = int(re.findall(r'"url": "http://[^"]*:(\d+)"', head)[0])
         while httpx.get(f"http://127.0.0.1:{port}/ready", timeout=60).status_code != 200:
-            await asyncio.sleep(0.2)
-        warm = await phase(port, process.pid, options, min(10.0, 0.1 * seconds), {"questions": questions})
-        before = await control(options, CONTROL_SHARE * seconds, warm, questions)
+            time.sleep(0.2)
+        asked = {"questions": questions}
+        warm = asyncio.run(phase(port, process.pid, options, min(10.0, 0.1 * seconds), asked))
+        before = control(options, CONTROL_SHARE * seconds, warm, questions)
         rest = documents[options.documents :]
         work = {
             "questions": questions,
             "uploads": [rest[number :: options.uploads] for number in range(options.uploads)],
         }
-        loaded = await phase(port, process.pid, options, seconds, work)
-        after = await control(options, CONTROL_SHARE * seconds, warm, questions)
+        loaded = asyncio.run(phase(port, process.pid, options, seconds, work))
+        after = control(options, CONTROL_SHARE * seconds, warm, questions)
         shown = httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=60).text
     half = [point for point in loaded["_memory"] if point[0] > seconds / 2]
     rise, doubt = slope(half)
@@ -280,7 +279,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("artefacts"))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        found = asyncio.run(measure(options, Path(name)))
+        found = measure(options, Path(name))
     options.out.mkdir(exist_ok=True)
     (options.out / "load.json").write_text(json.dumps(found, indent=2), "utf-8")
     print(json.dumps(found, indent=2), file=sys.stderr)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -121,9 +122,9 @@ def hang(model: LLMServer) -> None:
 
 
 @contextmanager
-def asking(served: Served, path: str = "/api/query/stream") -> Iterator[socket.socket]:
+def asking(served: Served, path: str = "/api/query/stream", **fields: str) -> Iterator[socket.socket]:
     """A connection on which a question has been sent; closed when the block ends."""
-    body = f'{{"query": "{QUESTION}"}}'.encode()
+    body = json.dumps(fields or {"query": QUESTION}).encode()
     host, port = served.url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=30) as connection:
         head = f"POST {path} HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Type: application/json\r\n"
@@ -218,6 +219,20 @@ def test_a_client_that_leaves_ends_the_call_to_the_model(tmp_path: Path, path: s
             pass
         assert served.metric(f'kedge_http_requests_total{{method="POST",route="{path}",status="499"}}') == 1
         assert served.metric("kedge_http_in_flight") == 0
+
+
+def test_a_client_that_leaves_ends_a_question_to_a_graph(tmp_path: Path) -> None:
+    with hanging(tmp_path / "home", tmp_path / "docs") as (served, model):
+        with served.client() as client:
+            graph = {"collection": "g"}
+            for node in ({"id": "ada", "title": "Ada Lovelace"}, {"id": "engine", "title": "Analytical Engine"}):
+                client.post("/api/graph/nodes", params=graph, json={"type": "Thing", **node}).raise_for_status()
+            edge = {"source": "ada", "target": "engine", "type": "DESCRIBED"}
+            client.post("/api/graph/edges", params=graph, json=edge).raise_for_status()
+        hang(model)
+        with asking(served, "/api/rag/query", question="What did Ada Lovelace describe?", collection="g"):
+            assert model.hanging.wait(30)
+        assert model.left.wait(30)
 
 
 def connect(served: Served) -> socket.socket:

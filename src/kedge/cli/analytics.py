@@ -17,7 +17,7 @@ from kedge.home import Home
 from kedge.retention import Retention
 from kedge.retrieve.record import Recorder
 from kedge.stores.catalog.base import Catalog
-from kedge.types import DEFAULT_TENANT
+from kedge.types import DEFAULT_TENANT, Json
 
 T = TypeVar("T")
 app = typer.Typer(no_args_is_help=True)
@@ -33,8 +33,7 @@ def show(session: Session, tenant: TenantOption = DEFAULT_TENANT) -> None:
         return
     table = plain_table("figure", "value")
     for name, value in found.items():
-        shown = f"{value:.1f}" if isinstance(value, float) else "-" if value is None else str(value)
-        table.add_row(name.replace("_", " "), shown)
+        table.add_row(name.replace("_", " "), _shown(value))
     session.out.print(table)
 
 
@@ -75,6 +74,12 @@ def erase(
             f"What a running server remembers of conversations goes {settings.session_minutes:g} minutes after their "
             "last question, or at once with DELETE /api/analytics/users/{user}."
         )
+
+
+def _shown(value: Json) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {count}" for name, count in value.items()) or "-"
+    return f"{value:.1f}" if isinstance(value, float) else "-" if value is None else str(value)
 
 
 def _retention(settings: Settings, catalog: Catalog) -> Retention:

@@ -19,7 +19,7 @@ async def count(**settings: Any) -> list[int]:
         found = [await engine.workers()]
         engine.start_worker()
         while not (alive := await engine.workers()):
-            pass
+            await engine.health()  # lets the worker begin
         await engine.stop_worker()
         return [*found, alive, await engine.workers()]
 

@@ -15,6 +15,7 @@ from kedge.cli.main import app
 from kedge.config import Settings, load_settings
 from kedge.errors import KedgeError
 from kedge.server.app import create_app
+from kedge.stages import STAGES
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
 COMMON = {"--home", "--json", "--config", "--help"}
@@ -95,6 +96,12 @@ def test_every_metric_is_documented_and_the_reverse() -> None:
     rows = re.findall(r"^\| `(kedge_\w+)` \| (\w+) \| ([^|]*)\|", page("metrics"), re.MULTILINE)
     documented = [(name, kind, tuple(re.findall(r"`(\w+)`", labels))) for name, kind, labels in rows]
     assert documented == [(metric.name, metric.kind, metric.labels) for metric in telemetry.METRICS]
+
+
+def test_every_stage_is_documented_and_the_reverse() -> None:
+    section = page("metrics").split("\n## Stages\n")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| `([a-z.]+)` \| (.+) \|$", section, re.MULTILINE)
+    assert dict(rows) == dict(STAGES)
 
 
 def test_every_declared_metric_is_in_the_list() -> None:

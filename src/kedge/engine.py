@@ -19,7 +19,7 @@ from kedge.answer.conversation import Conversation, ask_in, stream_in
 from kedge.answer.generate import Writer
 from kedge.answer.judging import Judging
 from kedge.config import Settings
-from kedge.errors import KedgeError, NotFoundError, UsageError
+from kedge.errors import KedgeError, NotFoundError, StoreError, UsageError
 from kedge.graphs.importing import EVERY_NODE
 from kedge.home import Home
 from kedge.ingest.check import Checker, CheckReport, Problem
@@ -41,13 +41,17 @@ from kedge.models.watched import OnEmbed
 from kedge.nodekeeper import NodeKeeper
 from kedge.queues.base import Duties, finishing
 from kedge.queues.opened import Work, open_work
+from kedge.readiness import Readiness
 from kedge.reindex import OnCount, Reindexer
+from kedge.retention import Retention
 from kedge.retrieve.pipeline import Retriever, validate
 from kedge.retrieve.record import Recorder
 from kedge.sessions import TableSessions
+from kedge.stages import Fact, stage, watched
 from kedge.stores.catalog.base import SpareIndex
 from kedge.stores.opened import Stores
 from kedge.tables.sessions import Sessions
+from kedge.tracing import Watch, open_tracer
 from kedge.types import (
     MAX_TOP_K,
     Answer,
@@ -67,6 +71,8 @@ from kedge.types import (
 from kedge.upkeep import Upkeep
 
 log = logging.getLogger(__name__)
+WORKER_AGAIN_SECONDS = 2.0
+"""After a failure of the catalog."""
 
 
 class Engine:
@@ -91,6 +97,8 @@ class Engine:
         self._reindexer = Reindexer(stores, self._keeper, work.locks, on_step)
         self._retriever = Retriever(settings, stores, self._keeper)
         recorder = Recorder(stores.catalog.analytics, key, settings.threshold)
+        self.hashed = recorder.hashed
+        """What stands for a user, a tenant or a question wherever its name must not."""
         self._model = model
         self._conversation = Conversation.of(settings, model)
         writer = Writer(model, settings) if model is not None else None
@@ -122,6 +130,11 @@ class Engine:
             model.on_call = self._called
         self.on_check: Callable[[CheckReport | None], None] = lambda _report: None
         """Called after every check in the background with what it found; None: it failed."""
+        self.watch = Watch()
+        """What stages of the work are told to."""
+        self.retention = Retention(stores.catalog.analytics, settings.analytics_days, self._conversation.turns)
+        """Forgets what is known of queries, by age and by user."""
+        self._readiness = Readiness({**self._keeper.probes(), "worker": self._worker_answers}, settings.ready_timeout)
         self._worker: asyncio.Task[None] | None = None
         self._upkeep = Upkeep(self._keeper.optimize)
 
@@ -141,6 +154,7 @@ class Engine:
             )
             work = open_work(settings, stores.catalog, home)
             engine = cls(settings, stores, work, home.key(), on_step=on_step, model=model)
+            engine.watch = Watch(tracer=open_tracer(settings))
             try:
                 await engine._tables.start()
                 yield engine
@@ -149,11 +163,16 @@ class Engine:
         finally:
             home.release()
 
-    async def _close(self) -> None:
+    async def stop_worker(self) -> None:
+        """Take no job more; the one that runs is handed back, to be resumed by the next worker."""
         if self._worker is not None:
             self._worker.cancel()
             with suppress(asyncio.CancelledError):
                 await self._worker
+
+    async def _close(self) -> None:
+        await self.stop_worker()
+        await self._readiness.close()
         await self._work.queue.close()
         await self._upkeep.close()
         await self._tables.close()
@@ -164,6 +183,7 @@ class Engine:
         await self.stores.graph.close()
         await self.stores.nodes.close()
         await self.stores.catalog.close()
+        await asyncio.to_thread(self.watch.tracer.close)
 
     def watch_embedding(self, on_embed: OnEmbed) -> None:
         """Have every call of an embedding model told, with its seconds and whether it worked."""
@@ -182,11 +202,11 @@ class Engine:
         return job
 
     async def submit(self, request: IngestRequest) -> Job:
-        """Queue the request for a worker, in this process or another, and return at once."""
+        """Queue the request for a worker, in this process or another, and return at once. QueueFullError."""
         return await self._intake.submit(request)
 
     async def spool(self, name: str, chunks: AsyncIterator[bytes]) -> tuple[str, str]:
-        """Keep an upload until its job has run; the result goes into `IngestRequest.uploads`."""
+        """Keep an upload until its job has run; the result goes into `IngestRequest.uploads`. QueueFullError."""
         return await self._intake.keep(name, chunks)
 
     async def warm_up(self) -> None:
@@ -219,12 +239,32 @@ class Engine:
         return await self._work.queue.drain(Duties(self._run_queued, self._check))
 
     async def _serve(self, at_once: int) -> None:
-        await self._look_after()
-        await self._work.queue.work(Duties(self._run_queued, self._check, self.settings.check_every, at_once))
+        """A catalog that fails for a while must not end the work for good."""
+        duties = Duties(self._run_queued, self._check, self.settings.check_every, at_once)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.retention.run())
+            while True:
+                try:
+                    await self._look_after()
+                    await self._work.queue.work(duties)
+                except* KedgeError as errors:
+                    log.error("the worker was broken off, it goes on: %s", errors.exceptions[0])
+                await asyncio.sleep(WORKER_AGAIN_SECONDS)
 
     async def _run_queued(self, job: Job) -> None:
-        await self._intake.run_queued(job)
+        facts: dict[str, Fact] = {"job_id": job.id, "tenant": self.hashed(job.scope.tenant)[:16]}
+        with watched(self.watch, facts), stage("ingest", **facts, kind=job.kind):
+            await self._intake.run_queued(job)
         await self._look_after(job.scope)
+
+    async def workers(self) -> int:
+        """Workers that live, in this process and in others."""
+        return await self._work.queue.workers()
+
+    async def _worker_answers(self) -> None:
+        """The worker of this process, if it is to have one, works."""
+        if self._worker is not None and self._worker.done() and not self._worker.cancelled():
+            raise StoreError("The worker of this process has ended.", hint="The log says why; start the server again.")
 
     async def _look_after(self, scope: Scope | None = None) -> None:
         catalog = self.stores.catalog.collections
@@ -399,5 +439,5 @@ class Engine:
         return removed
 
     async def health(self) -> Mapping[str, Json]:
-        """For each part, whether it answers."""
-        return await self._keeper.health()
+        """For each part, whether it answers within `ready_timeout`."""
+        return await self._readiness.parts()

@@ -29,6 +29,11 @@ KedgeError
 │   ├── DimensionMismatchError dimension_mismatch
 │   └── EmbedderMismatchError  embedder_mismatch
 ├── IssuerError 503            issuer_failed        the issuer of tokens does not give its keys
+├── RateError 429              too_many_requests    more requests than this caller may send
+├── OverloadedError 503        overloaded           the server has as much to do as it takes
+│   └── QueueFullError         queue_full           as many ingestions wait as may
+├── TimeoutExceededError 504   timed_out            the work took longer than it may
+│   └── SlowClientError 408    slow_client          the request came too slowly
 ├── ModelError 502             model_failed         an embedder, reranker or language model failed
 ├── StoreError 503             store_failed         a store cannot be reached or refused the work
 │   └── DiskFullError 507      disk_full
@@ -244,6 +249,40 @@ class IssuerError(KedgeError):
 
     code = "issuer_failed"
     status = 503
+
+
+class RateError(KedgeError):
+    """More requests than this caller may send. `details.retry_after` says how many seconds to wait."""
+
+    code = "too_many_requests"
+    status = 429
+
+
+class OverloadedError(KedgeError):
+    """The server has as much to do as it takes; nothing of the request was done."""
+
+    code = "overloaded"
+    status = 503
+
+
+class QueueFullError(OverloadedError):
+    """As many ingestions wait as may; nothing of the request was kept."""
+
+    code = "queue_full"
+
+
+class TimeoutExceededError(KedgeError):
+    """The work took longer than it may, and was broken off."""
+
+    code = "timed_out"
+    status = 504
+
+
+class SlowClientError(TimeoutExceededError):
+    """The next piece of the request did not come in time."""
+
+    code = "slow_client"
+    status = 408
 
 
 class ModelError(KedgeError):

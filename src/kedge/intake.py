@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kedge.config import Settings
-from kedge.errors import KedgeError, UsageError
+from kedge.errors import KedgeError, QueueFullError, UsageError
 from kedge.ingest.jobs import JobTracker, OnProgress, new_job, unpack_request
 from kedge.ingest.kind import AnyKind, Kind, OwnWayKind, TakesIn, WayIn
 from kedge.ingest.parts import OnStep, Target
@@ -21,6 +21,8 @@ from kedge.stores.opened import Stores
 from kedge.types import IngestMode, IngestRequest, Job
 
 log = logging.getLogger(__name__)
+FULL_SECONDS = 30
+"""What is said to callers while the queue is full."""
 
 
 class Intake:
@@ -44,13 +46,19 @@ class Intake:
             return await self._run(job, on_progress)
 
     async def submit(self, request: IngestRequest) -> Job:
-        """Queue the request."""
-        job = await self._register(request)
+        """Queue the request. QueueFullError, and nothing is kept, when as many jobs wait as may."""
+        try:
+            await self._check_room()
+            job = await self._register(request)
+        except KedgeError:
+            await self._work.spool.discard(request.uploads)
+            raise
         await self._work.queue.put(job)
         return job
 
     async def keep(self, name: str, chunks: AsyncIterator[bytes]) -> tuple[str, str]:
-        """Keep an upload until its job has run, where whoever runs it can read it."""
+        """Keep an upload until its job has run, where whoever runs it can read it. QueueFullError."""
+        await self._check_room()
         return Path(name).name or "upload", await self._work.spool.keep(chunks)
 
     async def run_queued(self, job: Job) -> None:
@@ -63,6 +71,15 @@ class Intake:
             log.exception("job %s failed unexpectedly", job.id)
             unexpected = KedgeError(f"Something unexpected: {type(error).__name__}.", hint="The log tells more.")
             await JobTracker(self._stores.catalog.jobs, job).fail(unexpected)
+
+    async def _check_room(self) -> None:
+        waiting, _ = await self._stores.catalog.jobs.waiting()
+        if waiting >= self._settings.max_queued:
+            raise QueueFullError(
+                f"{waiting} ingestions wait or run already, and no more are taken.",
+                hint=f"Try again in {FULL_SECONDS} s, start more workers, or raise max_queued.",
+                details={"retry_after": FULL_SECONDS, "waiting": waiting, "most": self._settings.max_queued},
+            )
 
     async def _register(self, request: IngestRequest) -> Job:
         if not request.sources and not request.uploads:

@@ -6,8 +6,9 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from functools import partial
 
 from kedge import registry
 from kedge.config import Settings
@@ -20,11 +21,15 @@ from kedge.models.watched import OnEmbed, WatchedEmbedder
 from kedge.models.wrappers import CachedEmbedder
 from kedge.stores.base import CanOptimize, IndexSpec
 from kedge.stores.opened import Stores
-from kedge.types import Collection, Json, Scope
+from kedge.types import Collection, Scope
 
 log = logging.getLogger(__name__)
 
 PAGE = 1000
+PROBE = "kedge"
+"""What a model is asked to find out whether it works."""
+PROBE_SECONDS = 30.0
+"""A model that has worked within this time is not asked."""
 NAME = re.compile(r"[\w][\w .@-]{0,99}")
 
 
@@ -35,6 +40,10 @@ class CollectionKeeper:
         self._settings = settings
         self._stores = stores
         self._embedders: dict[str, Embedder] = {}
+        self._watched: dict[str, WatchedEmbedder] = {}
+        """The same without their caches."""
+        self._worked_at: dict[str, float] = {}
+        """When a model last worked, of those that have not failed since."""
         self._cache: VectorCache | None = None
         self._loading = asyncio.Lock()
         self.on_embed: OnEmbed = lambda _seconds, _worked: None
@@ -85,11 +94,16 @@ class CollectionKeeper:
             if name not in self._embedders:
                 inner = await asyncio.to_thread(registry.open_embedder, name, self._settings)
                 self._cache = self._cache or registry.open_cache(self._settings)
-                watched = WatchedEmbedder(inner, self._embedded)
+                watched = WatchedEmbedder(inner, partial(self._embedded, name))
+                self._watched[name] = watched
                 self._embedders[name] = CachedEmbedder(watched, self._settings.embed_cache, shared=self._cache)
             return self._embedders[name]
 
-    def _embedded(self, seconds: float, worked: bool) -> None:
+    def _embedded(self, name: str, seconds: float, worked: bool) -> None:
+        if worked:
+            self._worked_at[name] = time.monotonic()
+        else:
+            self._worked_at.pop(name, None)
         self.on_embed(seconds, worked)  # whoever listens now, not when the model was loaded
 
     async def delete(self, scope: Scope) -> None:
@@ -116,13 +130,14 @@ class CollectionKeeper:
             except KedgeError as error:
                 log.warning("index %s could not be optimized: %s", collection.index_name, error)
 
-    async def health(self) -> dict[str, Json]:
-        """Ask each store something small."""
-        probe = Scope("health", "health")
+    def probes(self) -> dict[str, Callable[[], Awaitable[object]]]:
+        """For each part something small to ask it; raises KedgeError if it does not work."""
+        nobody = Scope("health", "health")
         return {
-            "catalog": await _answers(self._stores.catalog.collections.get(probe)),
-            "graph": await _answers(self._stores.graph.concepts_by_key(probe, ["health"])),
-            "vectors": await _answers(self._vectors_answer()),
+            "catalog": lambda: self._stores.catalog.collections.get(nobody),
+            "graph": lambda: self._stores.graph.concepts_by_key(nobody, ["health"]),
+            "vectors": self._vectors_answer,
+            "embedder": self._embedder_answers,
         }
 
     async def close(self) -> None:
@@ -140,6 +155,14 @@ class CollectionKeeper:
     async def _vectors_answer(self) -> None:
         for collection in (await self._stores.catalog.collections.everywhere())[:1]:
             await self._stores.vectors.count(collection.index_name, collection.scope.tenant)
+
+    async def _embedder_answers(self) -> None:
+        """The model of the settings has worked lately, or works now; what it answers is not taken from a cache."""
+        name = self._settings.embedder
+        worked = self._worked_at.get(name)
+        if worked is None or time.monotonic() - worked > PROBE_SECONDS:
+            await self.embedder(name)
+            await self._watched[name].embed_query(PROBE)
 
     async def _make(self, scope: Scope, kind: AnyKind) -> Collection:
         embedder = await self.embedder(self._settings.embedder)
@@ -182,12 +205,3 @@ def index_name(kind: AnyKind, scope: Scope, generation: int) -> str:
     """Unique per tenant and collection, and a valid name in every store."""
     owner = sha256(f"{scope.tenant}\x1f{scope.collection}")[:32]
     return f"{kind.index_prefix}_{owner}_v{generation}"
-
-
-async def _answers(question: Awaitable[object]) -> dict[str, Json]:
-    started = time.perf_counter()
-    try:
-        await question
-    except KedgeError as error:
-        return {"ok": False, "message": str(error)}
-    return {"ok": True, "ms": round(1000 * (time.perf_counter() - started), 2)}

@@ -53,6 +53,25 @@ LLM_SENTENCES = Metric(
     ("supported",),
 )
 
+HTTP_SECONDS = Metric("kedge_http_seconds", "histogram", "Seconds of a request, to the end of its answer.", ("route",))
+FIRST_EVENT = Metric("kedge_first_event_seconds", "histogram", "Seconds from a request to the first event of a stream.")
+IN_FLIGHT = Metric("kedge_http_in_flight", "gauge", "Requests that are worked on now.")
+STREAMS = Metric("kedge_streams_open", "gauge", "Streams among them.")
+REJECTED = Metric("kedge_rejected_total", "counter", "Requests refused by a limit, by which.", ("limit",))
+TIMEOUTS = Metric("kedge_timeouts_total", "counter", "Work broken off by the clock, by what was late.", ("late",))
+LEFT = Metric("kedge_clients_left_total", "counter", "Requests whose client went away before the end.")
+STAGE_SECONDS = Metric("kedge_stage_seconds", "histogram", "Seconds of a stage of the work.", ("stage",))
+QUEUED = Metric("kedge_ingest_queue", "gauge", "Ingestions that wait or run.")
+OLDEST = Metric("kedge_oldest_job_seconds", "gauge", "Seconds since the oldest of them was accepted.")
+WORKERS = Metric("kedge_workers", "gauge", "Workers that live.")
+PART_UP = Metric("kedge_part_up", "gauge", "Whether a part worked when /ready last looked.", ("part",))
+DRAINING = Metric("kedge_draining", "gauge", "1 while the server stops.")
+LOOP_LAG = Metric("kedge_loop_lag_seconds", "gauge", "Longest wait for the event loop since the last scrape.")
+RESIDENT = Metric("kedge_process_resident_bytes", "gauge", "Memory of the process.")
+CPU = Metric("kedge_process_cpu_seconds", "gauge", "Processor seconds that the process has used.")
+FILES = Metric("kedge_process_open_files", "gauge", "Open files and connections of the process.")
+THREADS = Metric("kedge_process_threads", "gauge", "Threads of the process.")
+
 METRICS: tuple[Metric, ...] = (
     REQUESTS,
     QUERIES,
@@ -72,6 +91,24 @@ METRICS: tuple[Metric, ...] = (
     LLM_TOKENS,
     LLM_SECONDS,
     LLM_SENTENCES,
+    HTTP_SECONDS,
+    FIRST_EVENT,
+    IN_FLIGHT,
+    STREAMS,
+    REJECTED,
+    TIMEOUTS,
+    LEFT,
+    STAGE_SECONDS,
+    QUEUED,
+    OLDEST,
+    WORKERS,
+    PART_UP,
+    DRAINING,
+    LOOP_LAG,
+    RESIDENT,
+    CPU,
+    FILES,
+    THREADS,
 )
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)

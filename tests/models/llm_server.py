@@ -48,6 +48,8 @@ class LLMServer:
     turns: list[Turn] = field(default_factory=list)
     """Used up one by one, a request each."""
     requests: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    """Of each request, with names in small letters."""
     left: threading.Event = field(default_factory=threading.Event)
     """A client went away while the server was waiting for it to."""
     hanging: threading.Event = field(default_factory=threading.Event)
@@ -167,6 +169,7 @@ class _Handler(BaseHTTPRequestHandler):
         protocol = PATHS.get(self.path, "")
         with state.lock:
             state.requests.append(body)
+            state.headers.append({name.lower(): value for name, value in self.headers.items()})
             turn = state.turns.pop(0) if state.turns else Turn()
             state.now += 1
             state.most_at_once = max(state.most_at_once, state.now)

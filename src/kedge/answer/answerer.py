@@ -30,6 +30,7 @@ from kedge.retrieve.judge import confidence
 from kedge.retrieve.pipeline import Retriever
 from kedge.retrieve.ports import CollectionSource
 from kedge.retrieve.record import Recorder
+from kedge.stages import apart, stage
 from kedge.text.question import Question
 from kedge.types import Answer, Collection, Json, Query, SearchHit, SearchResult, StreamEvent
 
@@ -88,12 +89,13 @@ class Answerer:
         except NotFoundError:  # the collection was re-indexed under our feet: all of it again, from one index
             result, judged = await self._found(query)
         answer: Answer | None = None
-        async with aclosing(self._answered(query, result, judged)) as parts:
-            async for part in parts:
-                if isinstance(part, Shown):
-                    yield part
-                else:
-                    answer = part
+        with apart("answer"):
+            async with aclosing(self._answered(query, result, judged)) as parts:
+                async for part in parts:
+                    if isinstance(part, Shown):
+                        yield part
+                    else:
+                        answer = part
         assert answer is not None
         elapsed = 1000 * (time.perf_counter() - started)
         answer = with_times(answer, result, elapsed)
@@ -116,7 +118,8 @@ class Answerer:
     async def _found(self, query: Query) -> tuple[SearchResult, _Judged]:
         collection = await self._collections.get(query.scope)
         result = await self._retriever.search(query, collection)
-        return result, await self._judge(query, collection, result.hits)
+        with stage("judge", hits=len(result.hits)):
+            return result, await self._judge(query, collection, result.hits)
 
     async def _judge(self, query: Query, collection: Collection, hits: Sequence[SearchHit]) -> _Judged:
         seen = await self.judging.look(query, collection, hits)

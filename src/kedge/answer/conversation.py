@@ -35,7 +35,7 @@ class Conversation:
     """Completes questions from what their session asked before, and remembers what came of them."""
 
     def __init__(self, turns: Turns | None, model: LanguageModel | None = None) -> None:
-        self._turns = turns
+        self.turns = self._turns = turns
         self._model = model
 
     @classmethod

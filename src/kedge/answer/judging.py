@@ -14,6 +14,7 @@ from kedge.config import Settings
 from kedge.retrieve.judge import Features, default_judge, judge_features, passages_to_read
 from kedge.retrieve.ports import CollectionSource
 from kedge.retrieve.rarity import as_idf, term_weights
+from kedge.stages import stage
 from kedge.stores.base import VectorStore
 from kedge.text.evidence import MAX_CANDIDATES, Passage, Sentence, candidate_sentences, rank_sentences
 from kedge.text.question import Question, parse_question
@@ -67,7 +68,8 @@ class Judging:
         if not seen.hits:
             return 0.0
         wanted = passages_to_read(len(seen.hits), seen.ranked)
-        read = await self.readings.of(seen.question.text, seen.passages, wanted)
+        with stage("read", passages=len(wanted)):
+            read = await self.readings.of(seen.question.text, seen.passages, wanted)
         return default_judge().probability(seen.features(read))
 
     async def extracted(self, seen: Seen) -> ExtractedAnswer | None:

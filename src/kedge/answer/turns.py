@@ -48,6 +48,9 @@ class Turns(Protocol):
     async def add(self, key: Key, turn: Turn) -> None:
         """Remember one more, and forget what is too old."""
 
+    async def forget(self, key: Key) -> None:
+        """Forget a session at once."""
+
 
 class MemoryTurns:
     """In this process only."""
@@ -65,6 +68,9 @@ class MemoryTurns:
         self._forget()
         turns = [*self._kept.pop(key, (0.0, []))[1], turn][-MOST_TURNS:]
         self._kept[key] = (self._clock(), turns)
+
+    async def forget(self, key: Key) -> None:
+        self._kept.pop(key, None)
 
     def _forget(self) -> None:
         """The least recently used are first."""
@@ -89,6 +95,14 @@ class FileTurns:
 
     async def add(self, key: Key, turn: Turn) -> None:
         await asyncio.to_thread(self._add, key, turn)
+
+    async def forget(self, key: Key) -> None:
+        await asyncio.to_thread(self._drop, key)
+
+    def _drop(self, key: Key) -> None:
+        if self._path.exists():
+            with closing(self._open()) as database, database:
+                database.execute("DELETE FROM turns WHERE tenant = ? AND session = ?", key)
 
     def _last(self, key: Key) -> list[Turn]:
         if not self._path.exists():

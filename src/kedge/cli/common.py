@@ -10,7 +10,6 @@ import asyncio
 import functools
 import inspect
 import json
-import logging
 import sys
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from typing import Annotated, Any, Concatenate, ParamSpec, TextIO, TypeVar
 import typer
 from rich.console import Console
 
+from kedge import logs
 from kedge.config import Settings, load_settings
 from kedge.engine import Engine
 from kedge.errors import KedgeError, UsageError
@@ -67,7 +67,7 @@ class Session:
     def settings(self, **overrides: object) -> Settings:
         """Settings from all places; overrides of None do not count."""
         settings = load_settings(self.options.config, None, home=self.options.home, **overrides)
-        logging.basicConfig(level=settings.log_level.upper(), stream=sys.stderr, format="%(levelname)s %(message)s")
+        logs.configure(settings)
         return settings
 
     def emit(self, value: Json) -> None:

@@ -11,6 +11,7 @@ import typer
 
 from kedge import __version__
 from kedge.cli import (
+    analytics,
     check,
     collection,
     course,
@@ -40,6 +41,7 @@ app = typer.Typer(
 )
 for module in (demo, ingest, query, serve, worker, mcp, check, doctor, evaluation):
     module.register(app)
+app.add_typer(analytics.app, name="analytics", help="Figures of all queries, and forgetting them.")
 app.add_typer(collection.app, name="collection", help="List, show, re-index and delete collections.")
 app.add_typer(course.app, name="course", help="Lessons, what they need, and searching for a reader.")
 app.add_typer(document.app, name="document", help="List, show and delete documents.")

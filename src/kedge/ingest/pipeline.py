@@ -23,6 +23,7 @@ from kedge.ingest.plan import Plan
 from kedge.ingest.remove import delete_documents, sweep
 from kedge.ingest.source import Source
 from kedge.ingest.titles import TitleIndex
+from kedge.stages import stage
 from kedge.types import Document, DocumentStatus, IngestMode, IngestRequest, Job, JobStatus, Passage, SourceError
 
 BATCH_PASSAGES = 256
@@ -165,10 +166,12 @@ class Pipeline:
             file_hash = self._kind.fingerprint(source, self._request, embedder, settings)
             if self._plan.unchanged(source.url, file_hash):
                 return source
-            opened = self._fresh(self._kind.open(source, self._request, file_hash, embedder, settings))
+            with stage("ingest.parse", bytes=source.size):
+                opened = self._fresh(self._kind.open(source, self._request, file_hash, embedder, settings))
             if source.size > BYTES_AT_ONCE:
                 return Prepared(source, opened, opened.pieces)
-            return Prepared(source, opened, iter(list(opened.pieces)))
+            with stage("ingest.chunk"):
+                return Prepared(source, opened, iter(list(opened.pieces)))
         except SourceFault as fault:
             return Refused(source, fault)
 
@@ -224,7 +227,8 @@ class Pipeline:
     async def _next(self, item: Prepared) -> list[Passage] | None:
         """The next piece; what still has to be read is read in a thread."""
         if item.source.size > BYTES_AT_ONCE:
-            return await asyncio.to_thread(next, item.pieces, None)
+            with stage("ingest.chunk"):
+                return await asyncio.to_thread(next, item.pieces, None)
         return next(item.pieces, None)
 
     async def _stage(self, batch: Batch, staged: asyncio.Queue[Batch | None]) -> None:
@@ -232,9 +236,10 @@ class Pipeline:
             return
         index = self._target.collection.index_name
         versions = list(batch.versions.values())
-        await self._moving.begin(batch)
-        await self._stores.catalog.documents.set_status(versions, DocumentStatus.CHUNKING)
-        missing = set(await self._stores.catalog.passages.stage(batch.passages, index))
+        with stage("ingest.store", passages=len(batch.passages)):
+            await self._moving.begin(batch)
+            await self._stores.catalog.documents.set_status(versions, DocumentStatus.CHUNKING)
+            missing = set(await self._stores.catalog.passages.stage(batch.passages, index))
         self._step("staged")
         force = self._request.mode is not IngestMode.INCREMENTAL
         self._moving.divide(batch, {passage.id for passage in batch.passages} if force else missing)
@@ -250,7 +255,8 @@ class Pipeline:
                 first = False
             await self._stores.catalog.documents.set_status(list(batch.versions.values()), DocumentStatus.EMBEDDING)
             if batch.pending:
-                batch.vectors = await self._target.embedder.embed([passage.embed_text for passage in batch.pending])
+                with stage("ingest.embed", passages=len(batch.pending)):
+                    batch.vectors = await self._target.embedder.embed([one.embed_text for one in batch.pending])
             self._step("embedded")
             await embedded.put(batch)
         await embedded.put(None)
@@ -259,9 +265,10 @@ class Pipeline:
 
     async def _publish_all(self, embedded: asyncio.Queue[Batch | None]) -> None:
         while (batch := await embedded.get()) is not None:
-            await self._index(batch)
-            await self._extract(batch)
-            await self._switch(batch)
+            with stage("ingest.store", passages=len(batch.passages)):
+                await self._index(batch)
+                await self._extract(batch)
+                await self._switch(batch)
 
     async def _index(self, batch: Batch) -> None:
         index = self._target.collection.index_name

@@ -31,6 +31,7 @@ from kedge.retrieve.judge import confidence
 from kedge.retrieve.pipeline import Retriever
 from kedge.retrieve.ports import CollectionSource
 from kedge.retrieve.record import Recorder
+from kedge.stages import stage
 from kedge.stores.base import CanKeywordSearch
 from kedge.stores.nodes.base import Node
 from kedge.types import Answer, Citation, Collection, Json, Query, SearchResult, StreamEvent
@@ -78,7 +79,8 @@ class GraphWay:
         """What is shown, piece by piece, and at last the answer that it makes."""
         started = time.perf_counter()
         collection = await self._collections.get(query.scope)
-        understood = await self._understand(query, collection)
+        with stage("graph"):
+            understood = await self._understand(query, collection)
         held = await self._stores.nodes.nodes(query.scope, needed(understood))
         probability = understood.probability
         gone = understood.readings and understood.ranked()[0][0] not in held

@@ -18,6 +18,7 @@ from kedge.kinds.table_plans import SURE as PROPOSED_SURE
 from kedge.models.base import Embedder
 from kedge.retrieve.ports import CollectionSource
 from kedge.retrieve.record import Recorder
+from kedge.stages import stage
 from kedge.tables.asking.answer import Computed, run, settle
 from kedge.tables.asking.understand import SURE, Understood, understand
 from kedge.tables.feeding.feed import Feed
@@ -32,6 +33,7 @@ from kedge.tables.plans.plan_text import plan_text
 from kedge.tables.respond import SAMPLED, from_plan, from_rows, hits, with_times
 from kedge.tables.sessions import Sessions
 from kedge.text.question import parse_question
+from kedge.threads import in_thread
 from kedge.types import Answer, IngestRequest, Job, Json, Query, SearchResult, StreamEvent
 
 NAME = "table"
@@ -94,7 +96,8 @@ class TablesWay:
         """The computed answer, or the nearest rows; says which."""
         started = time.perf_counter()
         async with self._sessions.reading(query.scope) as generation:
-            computed = await asyncio.to_thread(_compute, generation, query)
+            with stage("plan"):
+                computed = await in_thread(_compute, generation, query)
             proposal: dict[str, Json] | None = None
             if computed.result is None and self._proposer is not None:
                 computed, proposal = await self._proposed(self._proposer, generation, query, computed)

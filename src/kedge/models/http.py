@@ -19,6 +19,7 @@ import httpx
 from pydantic import SecretStr
 
 from kedge.errors import ConfigError, ModelError
+from kedge.stages import carried
 
 RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
 """Statuses that may pass when asked again."""
@@ -75,7 +76,7 @@ class Endpoint:
             while True:
                 last = attempt >= self.backoff.attempts - 1
                 try:
-                    reply = await client.post(f"{self.base}{path}", json=body)
+                    reply = await client.post(f"{self.base}{path}", json=body, headers=carried())
                 except httpx.RequestError as error:
                     if last or isinstance(error, httpx.UnsupportedProtocol):
                         raise self._unreachable(error, attempt + 1) from error

@@ -40,6 +40,9 @@ class JobQueue(Protocol):
     async def drain(self, duties: Duties) -> int:
         """Run what is queued, and what a dead worker left; returns how many jobs that were."""
 
+    async def workers(self) -> int:
+        """Workers that live, here and elsewhere, as far as they show it."""
+
     async def close(self) -> None:
         """Release connections. Closing twice is fine."""
 

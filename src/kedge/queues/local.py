@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 from kedge.errors import ConflictError
 from kedge.queues.base import Duties
 from kedge.stores.catalog.base import Jobs
-from kedge.types import Job, Scope
+from kedge.types import Job, JobStatus, Scope
+
+log = logging.getLogger(__name__)
 
 
 class LocalQueue:
@@ -19,21 +23,40 @@ class LocalQueue:
     def __init__(self, jobs: Jobs) -> None:
         self._jobs = jobs
         self._wake = asyncio.Event()
+        self._working = 0
 
     async def put(self, job: Job) -> None:  # noqa: ARG002 (it is found in the catalog)
         self._wake.set()
 
     async def work(self, duties: Duties) -> None:
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._run(duties))
-            if duties.check_every:
-                group.create_task(_check(duties))
+        self._working += 1
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._run(duties))
+                if duties.check_every:
+                    group.create_task(_check(duties))
+        finally:
+            self._working -= 1
 
     async def drain(self, duties: Duties) -> int:
         jobs = await self._jobs.unfinished()
         for job in jobs:
-            await duties.run(job)
+            try:
+                await duties.run(job)
+            except asyncio.CancelledError:
+                await asyncio.shield(self._hand_back(job))
+                raise
         return len(jobs)
+
+    async def workers(self) -> int:
+        return self._working
+
+    async def _hand_back(self, job: Job) -> None:
+        """The process stops: the job waits again, for the next one."""
+        now = await self._jobs.get(job.scope.tenant, job.id)
+        if now is not None and not now.status.ended:
+            await self._jobs.put(replace(now, status=JobStatus.QUEUED, current_step=None))
+            log.info("job %s is handed back", job.id)
 
     async def close(self) -> None:
         """Nothing to release."""

@@ -89,6 +89,16 @@ class PostgresQueue:
         await self._work(duties, wait=False)
         return self._ran
 
+    async def workers(self) -> int:
+        app = await self._opened()
+        with self._translated():
+            found = await app.connector.execute_query_one_async(
+                "SELECT count(*) AS alive FROM procrastinate_workers"
+                " WHERE last_heartbeat > now() - make_interval(secs => %(seconds)s)",
+                seconds=self._timeout,
+            )
+        return int(found["alive"])
+
     async def close(self) -> None:
         if self._app is not None:
             app, self._app = self._app, None

@@ -29,6 +29,7 @@ from kedge.retrieve.ports import CollectionSource
 from kedge.retrieve.rarity import term_weights
 from kedge.retrieve.rerank import adaptive, exact_blend, smooth
 from kedge.retrieve.soft import open_vectors, soft_match
+from kedge.stages import stage
 from kedge.stores.base import CanKeywordSearch, CanReadPoints, CanWeighTerms, StoredPoint, Vector
 from kedge.stores.filters import Eq, Filter, all_of, evaluate, or_moving
 from kedge.stores.opened import Stores
@@ -45,6 +46,8 @@ READ_BY_MODEL = 20
 """Best candidates that a reranking model reads."""
 MODEL = 0.5
 """What a model that is sure of a passage adds to its share of the best score."""
+TOLD_AS = {"vector": "vectors", "keyword": "keywords", "graph_question": "graph"}
+"""Names of stages where they differ from those of the times."""
 SPARSE = SparseTerms()
 Array = NDArray[np.float32]
 
@@ -99,12 +102,13 @@ class _Run:
         return {hit.passage_id: hit.path for hit in self.graph.hits}
 
     @contextmanager
-    def timed(self, stage: str) -> Iterator[None]:
+    def timed(self, name: str) -> Iterator[None]:
         started = time.perf_counter()
         try:
-            yield
+            with stage(TOLD_AS.get(name, name)):
+                yield
         finally:
-            self.timings[stage] = 1000 * (time.perf_counter() - started)
+            self.timings[name] = 1000 * (time.perf_counter() - started)
 
 
 class Retriever:
@@ -196,7 +200,8 @@ class Retriever:
     async def _embed(self, query: Query, collection: Collection) -> _Run:
         started = time.perf_counter()
         embedder = await self._collections.embedder_of(collection)
-        vector = await embedder.embed_query(query.text)
+        with stage("embed"):
+            vector = await embedder.embed_query(query.text)
         topic = Eq("topic_tag", query.topic_filter) if query.topic_filter is not None else None
         where = all_of(topic, query.where)
         run = _Run(query, collection, where, or_moving(where) if self._rewritten else where, vector)

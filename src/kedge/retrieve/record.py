@@ -8,6 +8,7 @@ import logging
 from datetime import UTC, datetime
 
 from kedge.errors import StoreError
+from kedge.stages import note
 from kedge.stores.catalog.base import Analytics, QueryRecord
 from kedge.types import Answer, Query, SearchHit, SearchResult
 
@@ -28,8 +29,8 @@ class Recorder:
             query_id=answer.query_id,
             tenant=query.scope.tenant,
             session_id=query.session_id,
-            user_hash=self._hash(query.user),
-            query_hash=self._hash(query.text.strip()),
+            user_hash=self.hashed(query.user),
+            query_hash=self.hashed(query.text.strip()),
             strategy_used="hybrid" if query.include_graph else "vector_only",
             execution_time_ms=elapsed_ms,
             vector_hits=result.counts.get("vector", 0),
@@ -37,12 +38,14 @@ class Recorder:
             metrics=self._metrics(result, answer),
             created_at=datetime.now(UTC),
         )
+        note(query_id=record.query_id)
         try:
             await self._analytics.record(record)
         except StoreError as error:
             log.warning("the query's metrics could not be kept: %s", error)
 
-    def _hash(self, text: str) -> str:
+    def hashed(self, text: str) -> str:
+        """What stands for a user or a question."""
         return hmac.new(self._key, text.encode(), hashlib.sha256).hexdigest()
 
     def _metrics(self, result: SearchResult, answer: Answer) -> dict[str, float | int | bool | None]:

@@ -9,6 +9,7 @@ nothing is stored with a passage and no model runs when somebody asks.
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -25,6 +26,8 @@ Array = NDArray[np.float32]
 TABLE = "tokens.npy"
 REMEMBERED = 50_000
 """Words whose tokens are kept in memory."""
+REMEMBERED_TEXTS = 4096
+"""Texts whose tokens are."""
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _WORD = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
 
@@ -38,6 +41,21 @@ class TokenVectors:
         norms = np.linalg.norm(table.astype(np.float32), axis=1, keepdims=True)
         self.vectors: Array = np.asarray(table / np.maximum(norms, 1.0), dtype=np.float32)
         self._known: dict[str, list[int]] = {}
+        self._texts: OrderedDict[str, NDArray[np.int64]] = OrderedDict()
+        """Tokens of the texts that were compared last: the same passages are candidates again and again."""
+
+    def tokens_of(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
+        """The different tokens of each text."""
+        kept = self._texts
+        fresh = [text for text in dict.fromkeys(texts) if text not in kept]
+        for text, tokens in zip(fresh, self.tokens([_words(text) for text in fresh]), strict=True):
+            kept[text] = np.array(tokens, dtype=np.int64)
+        found = [kept[text] for text in texts]
+        for text in texts:
+            kept.move_to_end(text)
+        while len(kept) > REMEMBERED_TEXTS:
+            kept.popitem(last=False)
+        return found
 
     def tokens(self, texts: Sequence[Sequence[str]]) -> list[list[int]]:
         """The different tokens of each text's words, in order of appearance."""
@@ -57,15 +75,18 @@ def soft_match(vectors: TokenVectors, question: str, texts: Sequence[str]) -> Ar
     A text that holds every word has 1. Function words of the question do not count; without any other word all have 0.
     """
     asked = [word for word in _words(question) if terms(word, "english")]
-    wanted, *found = vectors.tokens([asked, *(_words(text) for text in texts)])
-    if not wanted:
-        return np.zeros(len(texts), dtype=np.float32)
-    vocabulary = {token: place for place, token in enumerate(dict.fromkeys(t for tokens in found for t in tokens))}
-    similarity = vectors.vectors[wanted] @ vectors.vectors[list(vocabulary)].T
-    shares = [
-        similarity[:, [vocabulary[token] for token in tokens]].max(axis=1).mean() if tokens else 0.0 for tokens in found
-    ]
-    return np.maximum(np.array(shares, dtype=np.float32), 0.0)
+    (wanted,) = vectors.tokens([asked])
+    found = vectors.tokens_of(texts)
+    shares = np.zeros(len(texts), dtype=np.float32)
+    held = [place for place, tokens in enumerate(found) if len(tokens)]
+    if not wanted or not held:
+        return shares
+    vocabulary, places = np.unique(np.concatenate([found[place] for place in held]), return_inverse=True)
+    similarity = vectors.vectors[wanted] @ vectors.vectors[vocabulary].T
+    starts = np.cumsum([0, *(len(found[place]) for place in held[:-1])])
+    nearest = np.maximum.reduceat(similarity[:, places], starts, axis=1)
+    shares[held] = np.ascontiguousarray(nearest.T).mean(axis=1)
+    return np.maximum(shares, 0.0)
 
 
 @cache

@@ -18,7 +18,9 @@ from kedge.server import errors, page
 from kedge.server.deps import own_origin
 from kedge.server.edge import Edge
 from kedge.server.models import ErrorBody
+from kedge.server.pulse import Pulse
 from kedge.server.routes import (
+    analytics,
     chat,
     collections,
     courses,
@@ -31,6 +33,8 @@ from kedge.server.routes import (
     rag,
     sessions,
 )
+from kedge.server.traffic import Traffic
+from kedge.server.within import within_limits
 from kedge.telemetry import (
     CHECK_PROBLEMS,
     CHECKS,
@@ -41,6 +45,7 @@ from kedge.telemetry import (
     LLM_TOKENS,
     Metrics,
 )
+from kedge.tracing import Watch
 
 DESCRIPTION = """
 Answers questions over your own documents; each sentence of an answer points to its source, and a question that the
@@ -65,12 +70,13 @@ TAGS = [
 def create_app(settings: Settings, engine: Engine | None = None) -> FastAPI:
     """The app over these settings. An engine that is given is used and left open; else the lifespan opens one."""
     metrics = Metrics()
+    traffic, watch, pulse = Traffic(settings, metrics), Watch(metrics), Pulse()
     app = FastAPI(
         title="Kedge",
         version=__version__,
         description=DESCRIPTION,
         openapi_tags=TAGS,
-        lifespan=_lifespan(settings, engine, metrics),
+        lifespan=_lifespan(settings, engine, metrics, watch, pulse),
         dependencies=[Depends(own_origin)],
         responses={
             "4XX": {"model": ErrorBody, "description": "The request cannot be carried out; `hint` says what to do."},
@@ -81,35 +87,44 @@ def create_app(settings: Settings, engine: Engine | None = None) -> FastAPI:
     app.state.settings = settings
     app.state.metrics = metrics
     app.state.tokens = open_tokens(settings)
-    app.add_middleware(Edge, settings=settings, metrics=metrics)
+    app.state.traffic = traffic
+    app.state.pulse = pulse
+    app.add_middleware(Edge, settings=settings, metrics=metrics, traffic=traffic, watch=watch)
     errors.install(app)
-    for module in (query, ingest, courses, sessions, graph, rag, feedback, documents, collections, chat, health):
-        app.include_router(module.router)
+    for module in (query, ingest, courses, sessions, graph, rag, feedback, documents, collections, chat, analytics):
+        app.include_router(module.router, dependencies=[Depends(within_limits)])
+    app.include_router(health.router)
     page.install(app, settings)
     return app
 
 
 def _lifespan(
-    settings: Settings, given: Engine | None, metrics: Metrics
+    settings: Settings, given: Engine | None, metrics: Metrics, watch: Watch, pulse: Pulse
 ) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        if given is not None:
-            given.watch_embedding(partial(_count_embedding, metrics))
-            given.on_check = partial(_count_check, metrics)
-            given.on_llm_call = partial(_count_call, metrics)
-            app.state.engine = given
-            yield
-            return
-        async with Engine.open(settings) as engine:
-            engine.watch_embedding(partial(_count_embedding, metrics))
-            engine.on_check = partial(_count_check, metrics)
-            engine.on_llm_call = partial(_count_call, metrics)
-            app.state.engine = engine
-            engine.start_worker()
-            yield
+        async with pulse.beating():
+            if given is not None:
+                _observe(given, metrics, watch)
+                app.state.engine = given
+                yield
+                return
+            async with Engine.open(settings) as engine:
+                _observe(engine, metrics, watch)
+                app.state.engine = engine
+                engine.start_worker()
+                yield
 
     return lifespan
+
+
+def _observe(engine: Engine, metrics: Metrics, watch: Watch) -> None:
+    """Have the engine tell what it does."""
+    watch.tracer = engine.watch.tracer
+    engine.watch = watch
+    engine.watch_embedding(partial(_count_embedding, metrics))
+    engine.on_check = partial(_count_check, metrics)
+    engine.on_llm_call = partial(_count_call, metrics)
 
 
 def _count_embedding(metrics: Metrics, seconds: float, worked: bool) -> None:

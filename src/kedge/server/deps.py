@@ -1,4 +1,7 @@
-"""What routes need from the app and the request. The tenant is decided here and nowhere else."""
+"""What routes need from the app and the request. The tenant is decided here and nowhere else.
+
+All are `async`, though they wait for nothing: FastAPI would send plain functions to a thread, each of them, each time.
+"""
 
 from __future__ import annotations
 
@@ -21,19 +24,19 @@ FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 """What a proxy adds: the request began on another machine, though it comes from this one."""
 
 
-def engine_of(request: Request) -> Engine:
+async def engine_of(request: Request) -> Engine:
     """The engine that the app's lifespan opened."""
     engine: Engine = request.app.state.engine
     return engine
 
 
-def settings_of(request: Request) -> Settings:
+async def settings_of(request: Request) -> Settings:
     """The app's settings."""
     settings: Settings = request.app.state.settings
     return settings
 
 
-def metrics_of(request: Request) -> Metrics:
+async def metrics_of(request: Request) -> Metrics:
     """The app's metrics."""
     metrics: Metrics = request.app.state.metrics
     return metrics
@@ -68,7 +71,7 @@ async def caller_of(request: Request, engine: Annotated[Engine, Depends(engine_o
 def _local_user(request: Request) -> Caller:
     """Whoever reaches a server without keys by a name of its own machine. Another name may belong to a page elsewhere
     that had its own name lead here, so that the browser takes the server for a part of that page."""
-    settings = settings_of(request)
+    settings: Settings = request.app.state.settings
     if not settings.open_access and not is_loopback(_named_host(request)):
         raise UnauthorizedError(
             "Without keys, this server is for its own machine alone.",
@@ -94,17 +97,17 @@ def _token(request: Request) -> str | None:
 CallerDep = Annotated[Caller, Depends(caller_of)]
 
 
-def reader(caller: CallerDep) -> str:
+async def reader(caller: CallerDep) -> str:
     """The tenant of a caller who may read: bound to the credential, never to a field of the request."""
     return _allowed(caller, Right.READ)
 
 
-def writer(caller: CallerDep) -> str:
+async def writer(caller: CallerDep) -> str:
     """The tenant of a caller who may write."""
     return _allowed(caller, Right.WRITE)
 
 
-def administrator(caller: CallerDep) -> str:
+async def administrator(caller: CallerDep) -> str:
     """The tenant of a caller who also looks after the server itself."""
     return _allowed(caller, Right.ADMIN)
 
@@ -118,7 +121,7 @@ def _allowed(caller: Caller, wanted: Right) -> str:
     return caller.tenant
 
 
-def own_origin(request: Request) -> None:
+async def own_origin(request: Request) -> None:
     """Refuse what another site's page sends through the user's browser: it could write into a local server."""
     origin = request.headers.get("origin")
     if origin and urlsplit(origin).netloc != request.headers.get("host"):

@@ -26,8 +26,19 @@ def respond(request: Request, error: KedgeError, status: int | None = None) -> J
     """The error as a response; it is counted."""
     request.app.state.metrics.add(telemetry.ERRORS, error.code)
     scheme = 'Bearer error="invalid_token"' if isinstance(error, TokenError) else "Bearer"
-    headers = {"www-authenticate": scheme} if error.status == 401 else None
-    return JSONResponse(error.as_json(), status or error.status, headers)
+    headers = {"www-authenticate": scheme} if error.status == 401 else {}
+    wait = error.details.get("retry_after")
+    if isinstance(wait, int):
+        headers["retry-after"] = str(wait)
+    return JSONResponse({"error": shape_of(error, request)}, status or error.status, headers)
+
+
+def shape_of(error: KedgeError, request: Request) -> dict[str, Json]:
+    """The one shape; its details name the request, as the log does."""
+    request_id: str | None = getattr(request.state, "request_id", None)
+    named: dict[str, Json] = {"request_id": request_id} if request_id else {}
+    details: dict[str, Json] = {**error.details, **named}
+    return {"code": error.code, "message": error.message, "hint": error.hint, "details": details}
 
 
 def unexpected(request_id: str) -> KedgeError:

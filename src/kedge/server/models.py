@@ -379,6 +379,29 @@ class ReadyOut(BaseModel):
     parts: JsonObject
 
 
+class AnalyticsOut(BaseModel):
+    """Counts and means over the queries that are kept."""
+
+    queries: int
+    sessions: int
+    refusals: int
+    strategies: dict[str, int]
+    mean_execution_time_ms: float | None
+    mean_vector_search_ms: float | None
+    mean_graph_traversal_ms: float | None
+    mean_fusion_ms: float | None
+    mean_rerank_ms: float | None
+    feedback: int
+    mean_rating: float | None
+
+
+class ErasedOut(BaseModel):
+    """What was forgotten of a user."""
+
+    queries: int
+    sessions: int
+
+
 class NodeBody(Request):
     """A new node."""
 

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from enum import StrEnum
+from functools import partial
+from types import FrameType
 from typing import TypeAlias
 
 import uvicorn
+from fastapi import FastAPI
 
 from kedge.config import Settings
 from kedge.engine import Engine
 from kedge.errors import KedgeError, UsageError
 from kedge.server.app import create_app
+from kedge.server.protocol import protocol_for
+from kedge.server.traffic import Traffic
 from kedge.urls import is_loopback
 
 log = logging.getLogger(__name__)
-GRACE_SECONDS = 10
 
 
 Announce: TypeAlias = Callable[[str, "Access"], None]
@@ -51,7 +56,9 @@ async def _serve(settings: Settings, bound: socket.socket, announce: Announce) -
         access = await check_access(settings, engine, str(bound.getsockname()[0]))
         engine.start_worker()
         warming = asyncio.create_task(_warm_up(engine))
-        server = Server(create_app(settings, engine), settings, lambda: announce(url_of(settings.host, bound), access))
+        app = create_app(settings, engine)
+        started = partial(announce, url_of(settings.host, bound), access)
+        server = Server(app, settings, started, engine.stop_worker)
         try:
             await server.serve(sockets=[bound])
         finally:
@@ -87,20 +94,32 @@ async def check_access(settings: Settings, engine: Engine, address: str) -> Acce
 
 
 class Server(uvicorn.Server):
-    """uvicorn that says when it is ready."""
+    """uvicorn that says when it is ready, and when it is no more."""
 
-    def __init__(self, app: object, settings: Settings, ready: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        app: FastAPI,
+        settings: Settings,
+        ready: Callable[[], None],
+        stop_work: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        """`stop_work` is awaited while running requests end: what works in the background takes nothing new."""
         super().__init__(
             uvicorn.Config(
-                app,  # type: ignore[arg-type]
+                app,
+                http=protocol_for(settings.client_timeout),
                 log_config=None,
                 log_level=settings.log_level,
-                access_log=settings.log_level in ("debug", "info"),
-                timeout_graceful_shutdown=GRACE_SECONDS,
+                access_log=False,  # `kedge.server.edge` writes one that knows more and tells less
+                timeout_graceful_shutdown=math.ceil(settings.drain_timeout),
                 server_header=False,
             )
         )
         self._ready = ready
+        self._traffic: Traffic = app.state.traffic
+        self._notice = settings.drain_notice
+        self._stop_work = stop_work
+        self._enough = asyncio.Event()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -116,6 +135,26 @@ class Server(uvicorn.Server):
         finally:
             for number in (signal.SIGINT, signal.SIGTERM):
                 loop.remove_signal_handler(number)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Say at once that no more should come. A second signal ends the notice, a second Ctrl-C all waiting."""
+        if self._traffic.draining:
+            self._enough.set()
+        self._traffic.draining = True
+        super().handle_exit(sig, frame)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Hand the running job back, keep listening for `drain_notice`, then let what runs end."""
+        self._traffic.draining = True
+        stopping = asyncio.ensure_future(self._stop_work()) if self._stop_work else None
+        if self._notice and not self.force_exit:
+            log.info("stopping: /ready says so for %g s", self._notice)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._notice):
+                    await self._enough.wait()
+        await super().shutdown(sockets)
+        if stopping is not None:
+            await stopping
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, then announce."""

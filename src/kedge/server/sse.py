@@ -12,7 +12,8 @@ from fastapi.responses import StreamingResponse
 
 from kedge import telemetry
 from kedge.errors import KedgeError
-from kedge.server.errors import unexpected
+from kedge.server.errors import shape_of, unexpected
+from kedge.server.traffic import Flight
 from kedge.shapes import event_json
 from kedge.types import StreamEvent
 
@@ -22,9 +23,20 @@ HEADERS = {"cache-control": "no-cache", "x-accel-buffering": "no"}
 
 
 async def respond(events: AsyncIterator[StreamEvent], request: Request) -> StreamingResponse:
-    """Stream the events. What fails before the first one is raised, so that it gets a proper HTTP status."""
+    """Stream the events. What fails before the first one is raised, so that it gets a proper HTTP status.
+
+    OverloadedError when the server has as many streams as it takes.
+    """
+    begin(request)
     first = await anext(events, None)
     return StreamingResponse(_encoded(first, events, request), media_type=MEDIA_TYPE, headers=HEADERS)
+
+
+def begin(request: Request) -> None:
+    """Count the stream, whose clock starts anew with every event. OverloadedError."""
+    flight: Flight | None = getattr(request.state, "flight", None)
+    if flight is not None:
+        flight.begin_stream()
 
 
 async def _encoded(
@@ -37,11 +49,11 @@ async def _encoded(
             async for event in events:
                 yield encode(event)
         except KedgeError as error:
-            yield encode(_failure(error, request))
+            yield error_event(error, request)
         except Exception:
             request_id: str = request.state.request_id
             log.exception("request %s failed while streaming", request_id)
-            yield encode(_failure(unexpected(request_id), request))
+            yield error_event(unexpected(request_id), request)
 
 
 @asynccontextmanager
@@ -59,9 +71,7 @@ def encode(event: StreamEvent) -> str:
     return f"event: {event.type}\ndata: {json.dumps(event_json(event), ensure_ascii=False)}\n\n"
 
 
-def _failure(error: KedgeError, request: Request) -> StreamEvent:
-    """The error event; it carries what an error response carries, and is counted like one."""
+def error_event(error: KedgeError, request: Request) -> str:
+    """The error as the last event; it carries what an error response carries, and is counted like one."""
     request.app.state.metrics.add(telemetry.ERRORS, error.code)
-    shape = error.as_json()["error"]
-    assert isinstance(shape, dict)
-    return StreamEvent("error", error=shape)
+    return encode(StreamEvent("error", error=shape_of(error, request)))

@@ -137,6 +137,53 @@ class RecordsContract(OpensCatalog):
 
     @pytest.mark.req("D-17")
     @on_catalog
+    async def test_queries_are_forgotten_when_they_are_old(self, catalog: Catalog) -> None:
+        for number in range(3):
+            await catalog.analytics.record(
+                query(str(number), session_id=f"s{number}", created_at=THEN + timedelta(days=number))
+            )
+            await catalog.analytics.feedback(HERE.tenant, str(number), 3, "so so")
+        await catalog.analytics.record(query("there", tenant=THERE.tenant))
+        assert await catalog.analytics.sweep(THEN) == 0
+        assert await catalog.analytics.sweep(THEN + timedelta(days=1)) == 2
+        assert await catalog.analytics.sweep(THEN + timedelta(days=1)) == 0
+        left = await catalog.analytics.summary(HERE.tenant)
+        assert (left["queries"], left["sessions"], left["feedback"]) == (2, 2, 2)
+        assert (await catalog.analytics.summary(THERE.tenant))["sessions"] == 0
+        with pytest.raises(NotFoundError):
+            await catalog.analytics.feedback(HERE.tenant, "0", 3, None)
+        assert await catalog.integrity() == []
+
+    @pytest.mark.req("D-17")
+    @on_catalog
+    async def test_a_user_is_erased_and_nobody_else(self, catalog: Catalog) -> None:
+        other = sha256("other")
+        await catalog.analytics.record(query("1", session_id="own"))
+        await catalog.analytics.record(query("2", session_id="shared"))
+        await catalog.analytics.record(query("3", session_id="shared", user_hash=other))
+        await catalog.analytics.record(query("4", session_id="theirs", user_hash=other))
+        await catalog.analytics.record(query("5", session_id=None))
+        await catalog.analytics.record(query("6", tenant=THERE.tenant))
+        for name in ("1", "3"):
+            await catalog.analytics.feedback(HERE.tenant, name, 1, "said by somebody")
+        assert await catalog.analytics.erase(HERE.tenant, sha256("user")) == (3, ["own", "shared"])
+        assert await catalog.analytics.erase(HERE.tenant, sha256("user")) == (0, [])
+        left = await catalog.analytics.summary(HERE.tenant)
+        assert (left["queries"], left["sessions"], left["feedback"]) == (2, 2, 1)
+        assert (await catalog.analytics.summary(THERE.tenant))["queries"] == 1
+        assert await catalog.integrity() == []
+        assert await catalog.analytics.erase(HERE.tenant, other) == (2, ["shared", "theirs"])
+
+    @on_catalog
+    async def test_waiting_jobs_are_counted(self, catalog: Catalog) -> None:
+        assert await catalog.jobs.waiting() == (0, None)
+        await catalog.jobs.put(job("late", 2))
+        await catalog.jobs.put(job("early", 1))
+        await catalog.jobs.put(replace(job("done", 0), status=JobStatus.COMPLETE))
+        assert await catalog.jobs.waiting() == (2, THEN + timedelta(minutes=1))
+
+    @pytest.mark.req("D-17")
+    @on_catalog
     async def test_feedback_wants_a_known_query_and_a_rating_in_range(self, catalog: Catalog) -> None:
         await catalog.analytics.record(query("1"))
         for tenant, query_id in ((THERE.tenant, "1"), (HERE.tenant, "2")):

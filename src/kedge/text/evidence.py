@@ -118,7 +118,8 @@ def candidate_sentences(
 
     The best sentence of every passage comes before the second best of any, as far as the limit allows.
     """
-    prepared = [(passage_terms(passage)[0], guess(passage.text)) for passage in passages]
+    languages = [guess(passage.text) for passage in passages]
+    prepared = [(terms(one.title, language), language) for one, language in zip(passages, languages, strict=True)]
     cut = [
         (index, start, end, terms(passage.text[start:end], prepared[index][1]))
         for index, passage in enumerate(passages)

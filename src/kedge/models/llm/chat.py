@@ -17,6 +17,7 @@ from kedge.config import Settings
 from kedge.models.base import Finish, LanguageModel, Piece, Prompt, Usage
 from kedge.models.llm.limits import LimitedModel, Limits
 from kedge.models.llm.named import CONNECT_SECONDS, Named, read_name
+from kedge.stages import carried
 
 OPENAI = "https://api.openai.com/v1"
 WINDOW, ELSEWHERE = 128_000, 8192
@@ -95,6 +96,7 @@ class ChatModel:
             model=named.model,
             messages=[{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
             stream=True,
+            extra_headers=carried(),
             **options,
         )
         return stream

@@ -13,6 +13,7 @@ from kedge.config import Settings
 from kedge.models.base import Finish, LanguageModel, Piece, Prompt, Usage
 from kedge.models.llm.limits import LimitedModel, Limits
 from kedge.models.llm.named import CONNECT_SECONDS, Named, read_name
+from kedge.stages import carried
 
 ANTHROPIC = "https://api.anthropic.com"
 WINDOW = 200_000
@@ -74,6 +75,7 @@ class ClaudeModel:
                 messages=[{"role": "user", "content": prompt.user}],
                 max_tokens=prompt.max_tokens,
                 stream=True,
+                extra_headers=carried(),
                 extra_body=None if heat is None else {"temperature": heat},
             )
             async with events:

@@ -17,6 +17,7 @@ from kedge.errors import ModelError
 from kedge.models.base import LanguageModel, Piece, Prompt, Usage
 from kedge.models.http import Backoff
 from kedge.models.llm.faults import Passing
+from kedge.stages import apart
 
 MINUTE = 60.0
 
@@ -96,9 +97,10 @@ class LimitedModel:
             tried = _Tried()
             result: Literal["done", "failed", "left"] = "left"
             try:
-                async with aclosing(self._retried(prompt, tried)) as pieces:
-                    async for piece in pieces:
-                        yield piece
+                with apart("llm", model=self.name):
+                    async with aclosing(self._retried(prompt, tried)) as pieces:
+                        async for piece in pieces:
+                            yield piece
                 result = "done"
             except ModelError:
                 result = "failed"

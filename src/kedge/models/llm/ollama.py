@@ -12,6 +12,7 @@ from kedge.config import Settings
 from kedge.models.base import Finish, LanguageModel, Piece, Prompt, Usage
 from kedge.models.llm.limits import LimitedModel, Limits
 from kedge.models.llm.named import CONNECT_SECONDS, Named, read_name
+from kedge.stages import carried
 
 OLLAMA = "http://127.0.0.1:11434"
 WINDOW = 8192
@@ -50,7 +51,8 @@ class OllamaModel:
     async def stream(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:
         upstream = self._named.upstream
         try:
-            async with self._client.stream("POST", f"{upstream.base}/api/chat", json=self._body(prompt)) as reply:
+            body, headers = self._body(prompt), carried()
+            async with self._client.stream("POST", f"{upstream.base}/api/chat", json=body, headers=headers) as reply:
                 if reply.status_code >= 300:
                     await reply.aread()
                     raise upstream.failed(reply.status_code, _said(reply.text), reply.headers)

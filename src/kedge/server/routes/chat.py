@@ -12,16 +12,17 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any, Literal
 
 from fastapi import APIRouter
+from fastapi import Request as HttpRequest
 from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from kedge.config import Settings
 from kedge.engine import Engine
 from kedge.errors import KedgeError, NotFoundError, UsageError
 from kedge.ids import new_id
 from kedge.server import sse
 from kedge.server.deps import EngineDep, SettingsDep, TenantDep
+from kedge.server.within import UserDep
 from kedge.shapes import citation_json
 from kedge.types import Citation, Metadata, Query, Scope, StreamEvent
 
@@ -83,13 +84,22 @@ async def models(engine: EngineDep, tenant: TenantDep) -> dict[str, Any]:
 
 
 @router.post("/chat/completions", summary="Ask as a chat client does", response_class=JSONResponse)
-async def complete(body: ChatRequest, engine: EngineDep, settings: SettingsDep, tenant: TenantDep) -> Response:
+async def complete(
+    *,
+    body: ChatRequest,
+    request: HttpRequest,
+    engine: EngineDep,
+    settings: SettingsDep,
+    tenant: TenantDep,
+    user: UserDep,
+) -> Response:
     """The answer as a chat completion, whole or in chunks."""
-    query = _query(body, settings, tenant)
+    query = _query(body, Scope(tenant, settings.collection), user)
     if body.model != MODEL and not await _is_there(engine, query.scope):
         raise NotFoundError(f"There is no model {body.model!r}.", hint="GET /v1/models lists all.")
     head = {"id": f"chatcmpl-{new_id()}", "created": int(time.time()), "model": body.model}
     if body.stream:
+        sse.begin(request)
         events = engine.stream(query)
         first = await anext(events, None)
         return StreamingResponse(_chunks(head, first, events), media_type=sse.MEDIA_TYPE, headers=sse.HEADERS)
@@ -112,7 +122,7 @@ async def _is_there(engine: Engine, scope: Scope) -> bool:
     return any(one.scope == scope for one in await engine.collections(scope.tenant))
 
 
-def _query(body: ChatRequest, settings: Settings, tenant: str) -> Query:
+def _query(body: ChatRequest, usual: Scope, user: str) -> Query:
     base, _, collection = body.model.partition("/")
     if base != MODEL:
         raise NotFoundError(f"There is no model {body.model!r}.", hint="GET /v1/models lists all.")
@@ -123,7 +133,7 @@ def _query(body: ChatRequest, settings: Settings, tenant: str) -> Query:
     asked = [message for message in body.messages if message.role == "user"]
     if not asked:
         raise UsageError("There is no message of the user.", hint="The last user message is the question.")
-    return Query(asked[-1].text(), Scope(tenant, collection or settings.collection))
+    return Query(asked[-1].text(), Scope(usual.tenant, collection or usual.collection), user=user)
 
 
 async def _chunks(

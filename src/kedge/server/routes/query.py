@@ -15,6 +15,7 @@ from kedge.config import Settings
 from kedge.server import sse
 from kedge.server.deps import EngineDep, MetricsDep, SettingsDep, TenantDep
 from kedge.server.models import AnswerOut, QueryRequest
+from kedge.server.within import UserDep
 from kedge.shapes import answer_json
 from kedge.stores.filters import from_mapping
 from kedge.telemetry import Metrics
@@ -39,11 +40,17 @@ STREAM_DOC: dict[int | str, dict[str, Any]] = {
 
 @router.post("", summary="Ask a question", response_model=AnswerOut)
 async def ask(
-    body: QueryRequest, engine: EngineDep, settings: SettingsDep, tenant: TenantDep, metrics: MetricsDep
+    *,
+    body: QueryRequest,
+    engine: EngineDep,
+    settings: SettingsDep,
+    tenant: TenantDep,
+    user: UserDep,
+    metrics: MetricsDep,
 ) -> dict[str, Any]:
     """Answer with citations, or refuse with confidence `insufficient` when the evidence is not enough."""
     started = time.perf_counter()
-    answer = await engine.ask(to_query(body, settings, tenant))
+    answer = await engine.ask(to_query(body, settings, tenant, user))
     count(metrics, answer.confidence, time.perf_counter() - started)
     _count_sentences(metrics, answer.metadata)
     return answer_json(answer)
@@ -57,14 +64,15 @@ async def ask_stream(
     engine: EngineDep,
     settings: SettingsDep,
     tenant: TenantDep,
+    user: UserDep,
     metrics: MetricsDep,
 ) -> StreamingResponse:
     """Answer as server-sent events. Closing the connection stops the work."""
-    events = engine.stream(to_query(body, settings, tenant))
+    events = engine.stream(to_query(body, settings, tenant, user))
     return await sse.respond(counted(events, metrics), request)
 
 
-def to_query(body: QueryRequest, settings: Settings, tenant: str) -> Query:
+def to_query(body: QueryRequest, settings: Settings, tenant: str, user: str) -> Query:
     """The query of a request, within its tenant."""
     return Query(
         text=body.query,
@@ -74,6 +82,7 @@ def to_query(body: QueryRequest, settings: Settings, tenant: str) -> Query:
         topic_filter=body.topic_filter,
         where=from_mapping(body.filter),
         session_id=body.session_id,
+        user=user,
     )
 
 

@@ -11,6 +11,7 @@ from kedge.server import sse
 from kedge.server.deps import EngineDep, MetricsDep, SettingsDep, TenantDep
 from kedge.server.models import RagRequest
 from kedge.server.routes.query import STREAM_DOC, counted
+from kedge.server.within import UserDep
 from kedge.types import Query, Scope
 
 router = APIRouter(prefix="/api/rag", tags=["graph"])
@@ -24,11 +25,12 @@ async def ask_graph(
     engine: EngineDep,
     settings: SettingsDep,
     tenant: TenantDep,
+    user: UserDep,
     metrics: MetricsDep,
 ) -> StreamingResponse:
     """Answer from paths or from the text of nodes, citing `[Node 1]`; or say that there is not enough information."""
     if not settings.enable_rag_search:
         raise NotFoundError("Questions to graphs are switched off.", hint="Set ENABLE_RAG_SEARCH=true.")
     scope = Scope(tenant, body.collection or settings.collection)
-    events = engine.stream(Query(body.question, scope, top_k=body.top_k, session_id=body.session_id))
+    events = engine.stream(Query(body.question, scope, top_k=body.top_k, session_id=body.session_id, user=user))
     return await sse.respond(counted(events, metrics), request)

@@ -34,6 +34,7 @@ from kedge.server.models import (
 )
 from kedge.server.routes.query import STREAM_DOC, count, counted
 from kedge.server.uploads import read_form, spool_files, text_fields
+from kedge.server.within import UserDep
 from kedge.shapes import answer_json, session_json
 from kedge.stores.filters import from_mapping
 from kedge.types import IngestMode, IngestRequest, Job, Json, Query, Scope
@@ -126,7 +127,7 @@ async def feed(
 
 @router.post("/{session_id}/query", summary="Ask a session", response_model=AnswerOut)
 async def ask_session(
-    session_id: str, body: SessionQuery, engine: EngineDep, tenant: TenantDep, metrics: MetricsDep
+    *, session_id: str, body: SessionQuery, engine: EngineDep, tenant: TenantDep, user: UserDep, metrics: MetricsDep
 ) -> dict[str, Any]:
     """Compute the answer over all rows where the question allows it, else answer from the nearest rows."""
     started = time.perf_counter()
@@ -135,7 +136,7 @@ async def ask_session(
     if body.plan is not None:
         answer = await engine.sessions.run_plan(scope, body.plan)
     else:
-        answer = await engine.ask(_query(body, scope))
+        answer = await engine.ask(_query(body, scope, user))
     count(metrics, answer.confidence, time.perf_counter() - started)
     return answer_json(answer)
 
@@ -153,12 +154,13 @@ async def ask_session_stream(
     request: HttpRequest,
     engine: EngineDep,
     tenant: TenantDep,
+    user: UserDep,
     metrics: MetricsDep,
 ) -> StreamingResponse:
     """The same as server-sent events."""
     scope = Scope(tenant, session_id)
     await engine.sessions.get(scope)
-    return await sse.respond(counted(engine.stream(_query(body, scope)), metrics), request)
+    return await sse.respond(counted(engine.stream(_query(body, scope, user)), metrics), request)
 
 
 @router.get("/{session_id}/bad-rows", summary="Rows put aside", response_model=BadRowsOut)
@@ -183,8 +185,15 @@ async def change_rows(session_id: str, body: RowsBody, engine: EngineDep, tenant
     return {"updated": done.updated, "inserted": done.inserted, "deleted": done.deleted}
 
 
-def _query(body: SessionQuery, scope: Scope) -> Query:
-    return Query(text=body.query, scope=scope, rows=body.k, where=from_mapping(body.filter), threshold=body.threshold)
+def _query(body: SessionQuery, scope: Scope, user: str) -> Query:
+    return Query(
+        text=body.query,
+        scope=scope,
+        rows=body.k,
+        where=from_mapping(body.filter),
+        threshold=body.threshold,
+        user=user,
+    )
 
 
 def _request(body: FeedBody, scope: Scope, uploads: tuple[tuple[str, str], ...]) -> IngestRequest:

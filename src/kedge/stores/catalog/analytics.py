@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, insert, select, update
+from sqlalchemy import Connection, Select, delete, func, insert, select, update
 
 from kedge.errors import NotFoundError, UsageError
 from kedge.ids import new_id
 from kedge.stores.catalog.base import QueryRecord
-from kedge.stores.catalog.database import Database, upsert
+from kedge.stores.catalog.database import Database, batches, upsert
 from kedge.stores.catalog.schema import analytics_sessions, feedback_events, rag_queries, retrieval_metrics
 from kedge.types import Json, Metadata
 
 METRICS = frozenset(retrieval_metrics.c.keys()) - {"id", "query_id", "extra", "created_at"}
+SWEPT = 1000
+"""Queries that are forgotten in one transaction."""
+_of_session = (rag_queries.c.tenant == analytics_sessions.c.tenant) & (
+    rag_queries.c.session_id == analytics_sessions.c.id
+)
 TIMES = ("vector_search_ms", "graph_traversal_ms", "fusion_ms", "rerank_ms")
 
 
@@ -30,6 +36,15 @@ class SqlAnalytics:
     async def feedback(self, tenant: str, query_id: str, rating: int, comment: str | None) -> str:
         check_rating(rating)
         return await self._database.write(_feedback, tenant, query_id, rating, comment)
+
+    async def sweep(self, before: datetime) -> int:
+        swept = 0
+        while some := await self._database.write(_sweep, before):  # short transactions: others want to write too
+            swept += some
+        return swept
+
+    async def erase(self, tenant: str, user_hash: str) -> tuple[int, list[str]]:
+        return await self._database.write(_erase, tenant, user_hash)
 
     async def summary(self, tenant: str) -> Metadata:
         return await self._database.read(_summary, tenant)
@@ -88,6 +103,41 @@ def _feedback(connection: Connection, tenant: str, query_id: str, rating: int, c
     row = {"id": feedback_id, "query_id": query_id, "rating": rating, "comment": comment}
     connection.execute(insert(feedback_events), [{**row, "created_at": datetime.now(UTC)}])
     return feedback_id
+
+
+def _sweep(connection: Connection, before: datetime) -> int:
+    old = select(rag_queries.c.id).where(rag_queries.c.timestamp < before).limit(SWEPT)
+    ids = list(connection.execute(old).scalars())
+    _forget(connection, ids)
+    unused = ~select(rag_queries.c.id).where(_of_session).exists()
+    connection.execute(delete(analytics_sessions).where(unused & (analytics_sessions.c.started_at < before)))
+    return len(ids)
+
+
+def _erase(connection: Connection, tenant: str, user_hash: str) -> tuple[int, list[str]]:
+    own = (rag_queries.c.tenant == tenant) & (rag_queries.c.user_hash == user_hash)
+    rows = connection.execute(select(rag_queries.c.id, rag_queries.c.session_id).where(own)).all()
+    _forget(connection, [row.id for row in rows])
+    theirs = (analytics_sessions.c.tenant == tenant) & (analytics_sessions.c.user_hash == user_hash)
+    begun = list(connection.execute(select(analytics_sessions.c.id).where(theirs)).scalars())
+    first = (
+        select(rag_queries.c.user_hash)
+        .where(_of_session)
+        .order_by(rag_queries.c.timestamp, rag_queries.c.id)
+        .limit(1)
+        .scalar_subquery()
+    )
+    used = select(rag_queries.c.id).where(_of_session).exists()
+    connection.execute(update(analytics_sessions).where(theirs & used).values(user_hash=first))
+    connection.execute(delete(analytics_sessions).where(theirs))
+    return len(rows), sorted({row.session_id for row in rows if row.session_id is not None}.union(begun))
+
+
+def _forget(connection: Connection, query_ids: Sequence[str]) -> None:
+    for some in batches(query_ids):
+        connection.execute(delete(retrieval_metrics).where(retrieval_metrics.c.query_id.in_(some)))
+        connection.execute(delete(feedback_events).where(feedback_events.c.query_id.in_(some)))
+        connection.execute(delete(rag_queries).where(rag_queries.c.id.in_(some)))
 
 
 def _summary(connection: Connection, tenant: str) -> Metadata:

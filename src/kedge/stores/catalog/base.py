@@ -226,6 +226,9 @@ class Jobs(Protocol):
     async def unfinished(self) -> list[Job]:
         """Jobs of all tenants that have not ended, oldest first: what a restart takes up again."""
 
+    async def waiting(self) -> tuple[int, datetime | None]:
+        """How many jobs of all tenants have not ended, and when the oldest of them was made."""
+
     async def building(self, scope: Scope) -> list[tuple[str, str]]:
         """(document id, version id) of versions that are being built in the scope."""
 
@@ -254,6 +257,12 @@ class Analytics(Protocol):
 
     async def feedback(self, tenant: str, query_id: str, rating: int, comment: str | None) -> str:
         """Keep a rating 1–5; returns its id. NotFoundError for an unknown query of this tenant."""
+
+    async def sweep(self, before: datetime) -> int:
+        """Forget queries older than that with all that belongs to them, of all tenants; returns how many."""
+
+    async def erase(self, tenant: str, user_hash: str) -> tuple[int, list[str]]:
+        """Forget a user: queries with metrics, feedback and sessions. Returns how many, and the ids of the sessions."""
 
     async def summary(self, tenant: str) -> Metadata:
         """Counts and averages: queries, refusals, mean times, feedback."""

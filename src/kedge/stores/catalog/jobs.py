@@ -6,7 +6,7 @@ from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, func, select
 
 from kedge.errors import UsageError
 from kedge.stores.catalog.database import Database, upsert
@@ -45,6 +45,9 @@ class SqlJobs:
     async def unfinished(self) -> list[Job]:
         return await self._database.read(_unfinished)
 
+    async def waiting(self) -> tuple[int, datetime | None]:
+        return await self._database.read(_waiting)
+
     async def building(self, scope: Scope) -> list[tuple[str, str]]:
         return await self._database.read(_building, scope)
 
@@ -79,6 +82,12 @@ def _unfinished(connection: Connection) -> list[Job]:
     open_ = table.c.status.in_([status.value for status in JobStatus if not status.ended])
     rows = connection.execute(select(table).where(open_).order_by(table.c.created_at, table.c.id))
     return [_job(row) for row in rows]
+
+
+def _waiting(connection: Connection) -> tuple[int, datetime | None]:
+    open_ = table.c.status.in_([status.value for status in JobStatus if not status.ended])
+    row = connection.execute(select(func.count(), func.min(table.c.created_at)).where(open_)).one()
+    return row[0], row[1]
 
 
 def _building(connection: Connection, scope: Scope) -> list[tuple[str, str]]:

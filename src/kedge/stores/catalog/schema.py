@@ -29,7 +29,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-REVISION = "0005"
+REVISION = "0006"
 """The migration that makes this schema: a database at another one is upgraded, or refused if it is newer."""
 
 metadata = MetaData(
@@ -254,6 +254,8 @@ rag_queries = Table(
     ForeignKeyConstraint(["tenant", "session_id"], ["analytics_sessions.tenant", "analytics_sessions.id"]),
     Index(None, "tenant", "timestamp"),
     Index(None, "tenant", "session_id"),
+    Index(None, "tenant", "user_hash"),
+    Index(None, "timestamp"),
 )
 
 retrieval_metrics = Table(

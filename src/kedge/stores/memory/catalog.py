@@ -277,6 +277,10 @@ class MemoryJobs:
     async def unfinished(self) -> list[Job]:
         return sorted((job for job in self._state.jobs.values() if not job.status.ended), key=_age)
 
+    async def waiting(self) -> tuple[int, datetime | None]:
+        found = await self.unfinished()
+        return len(found), found[0].created_at if found else None
+
     async def building(self, scope: Scope) -> list[tuple[str, str]]:
         documents = {document.id for document in self._state.within(scope)}
         versions = self._state.versions.values()
@@ -306,6 +310,10 @@ class MemoryKeys:
         return bool(self._keys)
 
 
+def _belongs(query: QueryRecord, tenant: str, user_hash: str) -> bool:
+    return query.tenant == tenant and query.user_hash == user_hash
+
+
 class MemoryAnalytics:
     """The `Analytics` port."""
 
@@ -323,6 +331,21 @@ class MemoryAnalytics:
             raise NotFoundError(f"There is no query {query_id!r}.", hint="Use the query_id of an answer.")
         self._state.ratings.append((query_id, rating))
         return new_id()
+
+    async def sweep(self, before: datetime) -> int:
+        return self._forget([one for one in self._state.queries.values() if one.created_at < before])
+
+    async def erase(self, tenant: str, user_hash: str) -> tuple[int, list[str]]:
+        found = [one for one in self._state.queries.values() if _belongs(one, tenant, user_hash)]
+        sessions = sorted({one.session_id for one in found if one.session_id is not None})
+        return self._forget(found), sessions
+
+    def _forget(self, queries: list[QueryRecord]) -> int:
+        gone = {query.query_id for query in queries}
+        for query_id in gone:
+            del self._state.queries[query_id]
+        self._state.ratings[:] = [one for one in self._state.ratings if one[0] not in gone]
+        return len(gone)
 
     async def summary(self, tenant: str) -> Metadata:
         queries = [query for query in self._state.queries.values() if query.tenant == tenant]

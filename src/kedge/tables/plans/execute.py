@@ -17,6 +17,7 @@ from kedge.tables.plans.plan_json import check_plan
 from kedge.tables.plans.plan_text import headings
 from kedge.tables.plans.sql import Statement, Writer
 from kedge.tables.schema import Table
+from kedge.threads import on_stop
 
 Cell = Any
 """What DuckDB gives for one cell."""
@@ -106,7 +107,8 @@ def _reading(connection: duckdb.DuckDBPyConnection, seconds: float) -> Iterator[
     try:
         cursor.execute("BEGIN TRANSACTION READ ONLY")
         timer.start()
-        yield cursor
+        with on_stop(cursor.interrupt):
+            yield cursor
         cursor.execute("ROLLBACK")
     except duckdb.InterruptException as error:
         raise QueryError(

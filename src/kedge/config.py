@@ -84,6 +84,7 @@ class Settings(BaseModel):
     host: str = Field("127.0.0.1", description="Address the server binds to.")
     port: int = Field(8000, ge=0, le=65535, description="Port the server binds to.")
     open_access: bool = Field(False, description="Serve without keys on other addresses than loopback.")
+    api_key: SecretStr | None = Field(None, description="Key that commands send to a server named with `--url`.")
     max_upload_bytes: int = Field(256 << 20, ge=1, description="Largest upload.")
     workers: int = Field(1, ge=0, le=64, description="Ingestions that a process runs at once; 0: leave all to workers.")
     worker_timeout: float = Field(30.0, ge=1, description="Seconds without a sign of life: then others take its jobs.")

@@ -11,6 +11,7 @@ import typer
 
 from kedge import __version__
 from kedge.cli import (
+    backup,
     check,
     collection,
     course,
@@ -38,7 +39,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for module in (demo, ingest, query, serve, worker, mcp, check, doctor, evaluation):
+for module in (demo, ingest, query, serve, worker, mcp, check, backup, doctor, evaluation):
     module.register(app)
 app.add_typer(collection.app, name="collection", help="List, show, re-index and delete collections.")
 app.add_typer(course.app, name="course", help="Lessons, what they need, and searching for a reader.")

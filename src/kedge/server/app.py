@@ -18,6 +18,7 @@ from kedge.server.deps import own_origin
 from kedge.server.edge import Edge
 from kedge.server.models import ErrorBody
 from kedge.server.routes import (
+    backup,
     chat,
     collections,
     courses,
@@ -28,6 +29,7 @@ from kedge.server.routes import (
     ingest,
     query,
     rag,
+    search,
     sessions,
 )
 from kedge.telemetry import (
@@ -81,7 +83,21 @@ def create_app(settings: Settings, engine: Engine | None = None) -> FastAPI:
     app.state.metrics = metrics
     app.add_middleware(Edge, settings=settings, metrics=metrics)
     errors.install(app)
-    for module in (query, ingest, courses, sessions, graph, rag, feedback, documents, collections, chat, health):
+    for module in (
+        query,
+        search,
+        ingest,
+        courses,
+        sessions,
+        graph,
+        rag,
+        feedback,
+        documents,
+        collections,
+        chat,
+        backup,
+        health,
+    ):
         app.include_router(module.router)
     page.install(app, settings)
     return app

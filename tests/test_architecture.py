@@ -16,7 +16,7 @@ LAYERS = (
     ("kinds",),
     ("keeper", "upkeep", "reindex", "intake", "doctor", "sessions", "nodekeeper", "keys"),
     ("engine",),
-    ("sync", "sync_courses", "shapes", "testing", "backup"),
+    ("sync", "sync_courses", "shapes", "testing", "backup", "client", "integrations"),
     ("evals", "server", "mcp_server", "cli"),
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

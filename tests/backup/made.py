@@ -8,13 +8,12 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-from tests.surfaces import write_corpus
-
 from kedge.config import Settings, load_settings
 from kedge.engine import Engine
 from kedge.keys import make_key
 from kedge.stores.nodes.base import Edge, Node
 from kedge.types import DEFAULT_TENANT, IngestRequest, Query, Right, Scope
+from tests.surfaces import write_corpus
 
 EMBEDDER = "hash:64"
 SEA, TABLE, GRAPH, OTHER = (

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.backup.made import GRAPH, SEA, fill, settings_of, tell
-from tests.contract.postgresql import url_of
 
 from kedge.backup.restoring import restore_backup
 from kedge.backup.taking import take_backup
@@ -18,6 +16,8 @@ from kedge.config import Settings
 from kedge.engine import Engine
 from kedge.stores.nodes.base import Node
 from kedge.types import DEFAULT_TENANT, DocumentStatus, IngestRequest, JobStatus
+from tests.backup.made import GRAPH, SEA, fill, settings_of, tell
+from tests.contract.postgresql import url_of
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,15 @@ def test_everything_comes_back(
     made = said(capsys, "backup", str(file), "--home", str(settings.home))
     assert made["exit"] == 0
     counts = made["counts"]
-    assert counts == {"collections": 4, "documents": 8, "passages": 8, "vectors": 8, "sessions": 1, "jobs": 1, "keys": 1}
+    assert counts == {
+        "collections": 4,
+        "documents": 8,
+        "passages": 8,
+        "vectors": 8,
+        "sessions": 1,
+        "jobs": 1,
+        "keys": 1,
+    }
     assert file.stat().st_mode & 0o077 == 0  # it holds everything, and the secret of the hashes
     assert said(capsys, "backup", "--verify", str(file))["ok"]
     done = said(capsys, "restore", str(file), "--home", str(home))
@@ -141,7 +149,9 @@ def test_to_postgresql_and_back(original: tuple[Settings, str], expected: dict[s
         in_postgresql.pop(name)
     assert in_postgresql.items() <= expected.items()
     found = tell(back)
-    assert {key for key in found if found[key] != expected.get(key)} <= {"jobs"} | {one for one in found if "late.md" in one}
+    assert {key for key in found if found[key] != expected.get(key)} <= {"jobs"} | {
+        one for one in found if "late.md" in one
+    }
 
 
 @pytest.mark.store("catalog", "postgresql")

@@ -64,20 +64,19 @@ async def restore_backup(
     Without `force` a home that holds anything is refused, and so is a catalog on a server that does.
     """
     home = settings.home.absolute()
-    with Archive(path) as archive:
-        with _held(home, force=force), _beside(home) as fresh:
-            archive.fits(fresh)
-            await asyncio.to_thread(archive.verify, on_phase)
-            await asyncio.to_thread(archive.unpack, fresh, on_phase)
-            await asyncio.to_thread(_prepare, fresh, home)
-            if settings.catalog_url:
-                place = f"sqlite:///{fresh / manifest.CATALOG}"
-                await asyncio.to_thread(copy_catalog, place, settings.catalog_url, on_phase, replace=force)
-            vectors, report = await _rebuild(settings, fresh, archive.manifest, on_phase)
-            shutil.rmtree(fresh / manifest.VECTORS, ignore_errors=True)
-            if settings.catalog_url:
-                (fresh / manifest.CATALOG).unlink()
-            _exchange(fresh, home)
+    with Archive(path) as archive, _held(home, force=force), _beside(home) as fresh:
+        archive.fits(fresh)
+        await asyncio.to_thread(archive.verify, on_phase)
+        await asyncio.to_thread(archive.unpack, fresh, on_phase)
+        await asyncio.to_thread(_prepare, fresh, home)
+        if settings.catalog_url:
+            place = f"sqlite:///{fresh / manifest.CATALOG}"
+            await asyncio.to_thread(copy_catalog, place, settings.catalog_url, on_phase, replace=force)
+        vectors, report = await _rebuild(settings, fresh, archive.manifest, on_phase)
+        shutil.rmtree(fresh / manifest.VECTORS, ignore_errors=True)
+        if settings.catalog_url:
+            (fresh / manifest.CATALOG).unlink()
+        _exchange(fresh, home)
     missing = sum(one.count for one in report.problems if one.kind == "missing_vectors")
     return Restored(archive.manifest, report, vectors, missing)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "kedge"
 LAYERS = (
-    ("types", "errors", "ids", "urls"),
+    ("types", "errors", "ids", "urls", "notebook"),
     ("text", "triples", "config"),
     ("stores", "models"),
     ("registry", "telemetry", "home", "queues"),

@@ -626,6 +626,12 @@ class SearchResult:
     """vector, keyword, graph, overlap, concepts, dropped_not_live."""
     warnings: tuple[str, ...] = ()
 
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        from kedge.notebook import result_html
+
+        return result_html(self)
+
 
 Confidence: TypeAlias = Literal["high", "medium", "low", "insufficient"]
 
@@ -673,6 +679,12 @@ class Answer:
         """The answer with its sources, readable."""
         sources = [f"{item.id} {' › '.join((item.title, *item.section_path))} — {item.url}" for item in self.citations]
         return "\n".join([self.answer, *sources])
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        from kedge.notebook import answer_html
+
+        return answer_html(self)
 
 
 EventType: TypeAlias = Literal["token", "citation", "metadata", "done", "error"]

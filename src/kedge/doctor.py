@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from kedge import registry
-from kedge.config import Settings, stray_variables
+from kedge.config import Settings, stray_variables, without_effect
 from kedge.errors import ConfigError, DimensionMismatchError, HomeBusyError, KedgeError, NotFoundError
 from kedge.home import Home
 from kedge.keeper import check_pinned
@@ -139,6 +139,8 @@ async def _settings(patient: Patient) -> AsyncIterator[Finding]:
     for name in stray_variables():
         todo = "Correct or unset it; docs/reference/settings.md lists every setting."
         yield Finding("settings", Status.WARNING, f"{name} in the environment is no setting", todo)
+    for sentence in without_effect(patient.settings):
+        yield Finding("settings", Status.WARNING, sentence, "Take it out, or change the other.")
 
 
 async def _home(patient: Patient) -> AsyncIterator[Finding]:

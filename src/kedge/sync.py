@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from kedge import registry
 from kedge.config import load_settings
 from kedge.engine import Engine
 from kedge.errors import UsageError
@@ -53,7 +54,7 @@ class Kedge:
 
     def __init__(self, home: str | Path | None = None, *, config: str | Path | None = None, **settings: object) -> None:
         place = Path(home) if home is not None else None
-        self.settings = load_settings(Path(config) if config else None, None, home=place, **settings)
+        self.settings = load_settings(Path(config) if config else None, None, registry.faults, home=place, **settings)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="kedge", daemon=True)
         self._thread.start()

@@ -368,7 +368,7 @@ class Right(StrEnum):
     WRITE = "write"
     """Take in, change and delete knowledge."""
     ADMIN = "admin"
-    """Name files of the server's machine."""
+    """Name files of the server's machine; for the tenant `default`, fetch backups of everything."""
 
     def allows(self, wanted: Right) -> bool:
         """Whether this right is enough."""

@@ -114,6 +114,39 @@ def test_a_file_and_a_home_are_not_replaced_by_mistake(
     assert not (home / "letter.txt").exists()
 
 
+def test_a_backup_inside_of_the_home_is_not_restored_over_itself(
+    original: tuple[Settings, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings, _ = original
+    home = tmp_path / "home"
+    home.mkdir()
+    assert said(capsys, "backup", str(home / "x.backup"), "--home", str(settings.home))["exit"] == 0
+    failed = said(capsys, "restore", str(home / "x.backup"), "--home", str(home), "--force")
+    assert (failed["exit"], failed["error"]["code"]) == (2, "invalid_request")
+    assert (home / "x.backup").exists()
+
+
+def test_graphs_in_a_store_of_their_own(
+    original: tuple[Settings, str], expected: dict[str, Any], tmp_path: Path
+) -> None:
+    """Users' graphs are no index: they go along from wherever they are to wherever they belong."""
+    settings, _ = original
+    apart = settings_of(tmp_path / "apart", graph_url=f"sqlite:///{tmp_path / 'graph.db'}")
+
+    async def moved() -> None:
+        async with Engine.open(settings) as engine:
+            await take_backup(settings, tmp_path / "1", vectors=engine.stores.vectors, nodes=engine.stores.nodes)
+        await restore_backup(apart, tmp_path / "1")
+        async with Engine.open(apart) as engine:
+            await take_backup(apart, tmp_path / "2", vectors=engine.stores.vectors, nodes=engine.stores.nodes)
+        await restore_backup(settings_of(tmp_path / "back"), tmp_path / "2")
+
+    asyncio.run(moved())
+    assert tell(apart) == expected
+    (tmp_path / "graph.db").unlink()
+    assert tell(settings_of(tmp_path / "back")) == expected
+
+
 def test_an_empty_home_has_nothing_to_back_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     failed = said(capsys, "backup", str(tmp_path / "x"), "--home", str(tmp_path / "nowhere"))
     assert (failed["exit"], failed["error"]["code"]) == (1, "not_found")

@@ -6,6 +6,7 @@ import errno
 import hashlib
 import os
 import shutil
+import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -52,7 +53,9 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make renames in the folder survive a power cut."""
+    """Make renames in the folder survive a power cut, where folders can be opened."""
+    if sys.platform == "win32":
+        return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -28,7 +28,7 @@ from kedge.backup.taking import copy_nodes, separate_graph
 from kedge.backup.vectors import load_vectors
 from kedge.config import Settings
 from kedge.engine import Engine
-from kedge.errors import BackupError, ConflictError, StoreError
+from kedge.errors import BackupError, ConflictError, StoreError, UsageError
 from kedge.home import LOCK, OWNER, Home
 from kedge.ids import new_id
 from kedge.ingest.check import CheckReport
@@ -64,6 +64,10 @@ async def restore_backup(
     Without `force` a home that holds anything is refused, and so is a catalog on a server that does.
     """
     home = settings.home.absolute()
+    if home.resolve() in path.resolve().parents:
+        raise UsageError(
+            f"The backup lies inside of the home {home}, which is replaced.", hint="Move the file out of it first."
+        )
     with Archive(path) as archive, _held(home, force=force), _beside(home) as fresh:
         archive.fits(fresh)
         await asyncio.to_thread(archive.verify, on_phase)

@@ -24,7 +24,7 @@ from kedge.stores.nodes.base import NodeStore
 from kedge.stores.nodes.sql import open_nodes
 
 PAGE = 1000
-BUSY = "vectors: another process holds them; restoring embeds the passages again"
+BUSY = "vectors: another process holds them (a server adds its own with --url); restoring embeds the passages again"
 UNREADABLE = "vectors: their store does not give them back; restoring embeds the passages again"
 SPARE = "indexes kept for a rollback of `kedge collection reindex`"
 

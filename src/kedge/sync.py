@@ -16,6 +16,8 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from kedge import registry
+from kedge.backup.manifest import Manifest
+from kedge.backup.taking import take_backup
 from kedge.config import load_settings
 from kedge.engine import Engine
 from kedge.errors import UsageError
@@ -230,6 +232,11 @@ class Kedge:
     def reconcile(self, collection: str | None = None, *, repair: bool = False) -> Reconciled:
         """Compare a graph with its index, and with `repair` make the index like the graph."""
         return self._run(self._engine.graph.reconcile(self._scope(collection), repair=repair))
+
+    def backup(self, path: str | Path) -> Manifest:
+        """Write everything into one file, which `kedge restore` puts back. It is there when it is whole."""
+        stores = self._engine.stores
+        return self._run(take_backup(self.settings, Path(path), vectors=stores.vectors, nodes=stores.nodes))
 
     # ------------------------------------------------------------ life
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from ipaddress import ip_address
 from urllib.parse import SplitResult, urlsplit
 
 from kedge.errors import ConfigError
@@ -40,3 +41,13 @@ def split_url(url: str, what: str, hint: str) -> SplitResult:
             hint=f"{hint} The port is a number; signs like @ / [ in a password are percent-encoded (%40 for @).",
         ) from error
     return parts
+
+
+def is_loopback(host: str) -> bool:
+    """Is this a name or address of the machine itself?"""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

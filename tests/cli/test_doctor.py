@@ -446,3 +446,20 @@ def test_jobs_on_postgresql_may_be_somebody_elses_until_they_are_late(
         assert only(ran, "jobs")["status"] == status
     assert "2 unfinished" in only(ran, "jobs")["found"]
     assert "1 in the queue for more than an hour" in only(ran, "jobs")["found"]
+
+
+# ------------------------------------------------------------ access
+
+
+def test_who_could_use_a_server(kedge: Kedge, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "no keys" in only(kedge("doctor", "--json"), "access")["found"]
+    monkeypatch.setenv("KEDGE_HOST", "0.0.0.0")
+    ran = kedge("doctor", "--json")
+    assert (ran.code, only(ran, "access")["status"]) == (1, "failed")
+    monkeypatch.setenv("KEDGE_OPEN_ACCESS", "true")
+    ran = kedge("doctor", "--json")
+    assert (ran.code, only(ran, "access")["status"]) == (0, "warning")
+    made = kedge("key", "create", "me", "--json").json()
+    assert only(kedge("doctor", "--json"), "access")["status"] == "ok"
+    assert kedge("key", "revoke", made["id"]).code == 0
+    assert "nobody gets in" in only(kedge("doctor", "--json"), "access")["found"]

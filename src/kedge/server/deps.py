@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -15,6 +14,7 @@ from kedge.errors import ForbiddenError, UnauthorizedError, UsageError
 from kedge.keys import key_of
 from kedge.telemetry import Metrics
 from kedge.types import DEFAULT_TENANT, Right
+from kedge.urls import is_loopback
 
 
 def engine_of(request: Request) -> Engine:
@@ -101,16 +101,6 @@ def local_paths_allowed(request: Request, settings: Settings, caller: Caller) ->
     client = request.client.host if request.client else ""
     named = urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
     return all(map(is_loopback, (settings.host, client, named)))
-
-
-def is_loopback(host: str) -> bool:
-    """Is this a name or address of the machine itself?"""
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 EngineDep = Annotated[Engine, Depends(engine_of)]

@@ -16,7 +16,7 @@ from kedge.config import Settings
 from kedge.engine import Engine
 from kedge.errors import KedgeError, UsageError
 from kedge.server.app import create_app
-from kedge.server.deps import is_loopback
+from kedge.urls import is_loopback
 
 log = logging.getLogger(__name__)
 GRACE_SECONDS = 10

@@ -12,7 +12,7 @@ import pytest
 
 from kedge.backup.archive import Archive
 from kedge.client import AsyncKedgeClient, KedgeClient
-from kedge.client.calls import ENDPOINTS
+from kedge.client.endpoints import ENDPOINTS
 from kedge.config import load_settings
 from kedge.errors import NotFoundError, QueryError, StoreError, UnreadableError, UsageError
 from kedge.server.app import create_app

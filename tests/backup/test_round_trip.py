@@ -12,7 +12,7 @@ import pytest
 from kedge.backup.restoring import restore_backup
 from kedge.backup.taking import take_backup
 from kedge.cli.main import run
-from kedge.config import Settings
+from kedge.config import Settings, load_settings
 from kedge.engine import Engine
 from kedge.stores.nodes.base import Node
 from kedge.types import DEFAULT_TENANT, DocumentStatus, IngestRequest, JobStatus
@@ -145,6 +145,17 @@ def test_graphs_in_a_store_of_their_own(
     assert tell(apart) == expected
     (tmp_path / "graph.db").unlink()
     assert tell(settings_of(tmp_path / "back")) == expected
+
+
+def test_collections_keep_the_model_that_they_pin(original: tuple[Settings, str], tmp_path: Path) -> None:
+    """Whatever model the settings name for new ones, and whatever language model."""
+    settings, _ = original
+    asyncio.run(take_backup(settings, tmp_path / "1"))
+    other = load_settings(
+        environ={}, home=tmp_path / "home", embedder="hash:32", llm="openai:none", llm_url="http://127.0.0.1:9"
+    )
+    assert asyncio.run(restore_backup(other, tmp_path / "1")).embedded == 8
+    assert tell(settings_of(tmp_path / "home"))["problems"] == []
 
 
 def test_an_empty_home_has_nothing_to_back_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

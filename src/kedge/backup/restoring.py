@@ -87,7 +87,9 @@ async def restore_backup(
 
 async def _rebuild(settings: Settings, fresh: Path, held: Manifest, on_phase: OnPhase) -> tuple[int, CheckReport]:
     """Fill the indexes and check everything, in the new place."""
-    async with Engine.open(settings.model_copy(update={"home": fresh})) as engine:
+    # Each collection is embedded by the model that it pins, and nothing is asked of a language model.
+    given = settings.model_dump(exclude_unset=True, exclude={"embedder", "llm"})
+    async with Engine.open(Settings(**{**given, "home": fresh})) as engine:
         for collection in await engine.stores.catalog.collections.everywhere():
             state = Folders(fresh / manifest.TABLES).read(collection.scope)
             if collection.kind == TABLE and state is None:  # made or deleted while the backup was taken

@@ -67,6 +67,7 @@ async def load_vectors(stores: Stores, folder: Path, files: Sequence[VectorFile]
     for collection in await stores.catalog.collections.everywhere():
         scope = collection.scope
         held = known.get((scope.tenant, scope.collection, collection.embedder, collection.dimension))
+        await stores.vectors.drop(collection.index_name)  # on a server there may be another one of that name
         if held is None or not held.count:
             continue
         await stores.vectors.create(spec_of(collection, kind_named(collection.kind)))

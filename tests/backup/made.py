@@ -24,7 +24,7 @@ SEA, TABLE, GRAPH, OTHER = (
 )
 
 
-def settings_of(home: Path, **more: object) -> Settings:
+def settings_of(home: Path, **more: Any) -> Settings:
     return load_settings(environ={}, home=home, embedder=EMBEDDER, session_keep="home", **more)
 
 

@@ -17,7 +17,7 @@ from kedge.config import load_settings
 from kedge.errors import NotFoundError, QueryError, StoreError, UnreadableError, UsageError
 from kedge.server.app import create_app
 from kedge.stores.nodes.base import Edge, Node
-from kedge.types import DocumentStatus, JobStatus
+from kedge.types import DocumentStatus, JobStatus, Json
 from tests.surfaces import FOREIGN, QUESTION
 
 PAGES = {"GET /rag"}
@@ -110,7 +110,7 @@ def test_documents_and_collections(client: KedgeClient, tmp_path: Path) -> None:
 
 def test_tables(client: KedgeClient) -> None:
     assert client.make_session("fleet").status == "empty"
-    rows = [{"ship": "Surprise", "guns": 28}, {"ship": "Sophie", "guns": 14}]
+    rows: list[dict[str, Json]] = [{"ship": "Surprise", "guns": 28}, {"ship": "Sophie", "guns": 14}]
     client.wait(client.feed("fleet", rows=rows, name="ships").job_id)
     assert client.session("fleet").rows == 2
     assert "28" in client.ask_session("fleet", "What is the highest number of guns?").answer

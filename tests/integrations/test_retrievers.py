@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.documents import Document
+from langchain_core.runnables import RunnableLambda
+from llama_index.core.schema import MetadataMode, NodeWithScore
 
 from kedge import Kedge
 from kedge.client import AsyncKedgeClient, KedgeClient
@@ -51,10 +54,11 @@ def check_cited(text: str, metadata: dict[str, Any]) -> None:
     assert 0 < metadata["score"] <= 1
 
 
-def test_langchain(local: Kedge, url: str) -> None:
-    from langchain_core.documents import Document
-    from langchain_core.runnables import RunnableLambda
+def titles(documents: list[Document]) -> list[str]:
+    return [document.metadata["title"] for document in documents]
 
+
+def test_langchain(local: Kedge, url: str) -> None:
     with KedgeClient(url) as client:
         for source in (local, client):
             retriever = langchain.KedgeRetriever(source=source, collection="sea", top_k=2)
@@ -64,14 +68,12 @@ def test_langchain(local: Kedge, url: str) -> None:
                 check_cited(document.page_content, document.metadata)
                 assert document.id == document.metadata["passage_id"]
             assert asyncio.run(retriever.ainvoke(QUESTION)) == found
-            titles = retriever | RunnableLambda(lambda documents: [one.metadata["title"] for one in documents])
-            assert "Kedge anchor" in titles.invoke(QUESTION)
+            chain = retriever | RunnableLambda(titles)
+            assert "Kedge anchor" in chain.invoke(QUESTION)
             assert retriever.batch([QUESTION, "tides"])[0] == found
 
 
 def test_llama_index(local: Kedge, url: str) -> None:
-    from llama_index.core.schema import MetadataMode, NodeWithScore
-
     with KedgeClient(url) as client:
         for source in (local, client):
             retriever = llama_index.KedgeRetriever(source, collection="sea", top_k=2)

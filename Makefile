@@ -18,8 +18,8 @@ demo: $(STAMP) ## Take in a small handbook and answer three questions about it
 test: check unit ## Check style and types, then run all tests
 
 check: $(DEV) ## ruff and mypy
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff format --check src tests benchmarks examples
 	$(BIN)/mypy
 
 unit: services ## Run the tests alone

@@ -8,7 +8,7 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "kedge"
 LAYERS = (
-    ("types", "errors", "ids", "urls", "stages", "threads"),
+    ("types", "errors", "ids", "urls", "stages", "threads", "notebook"),
     ("text", "triples", "config", "logs"),
     ("stores", "models"),
     ("registry", "telemetry", "tracing", "home", "queues"),
@@ -28,7 +28,7 @@ LAYERS = (
         "retention",
     ),
     ("engine",),
-    ("sync", "sync_courses", "shapes", "testing"),
+    ("sync", "sync_courses", "shapes", "testing", "backup", "client", "integrations"),
     ("evals", "server", "mcp_server", "cli"),
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -165,7 +165,13 @@ def test_the_image_is_built_from_what_there_is_and_does_not_run_as_root() -> Non
     assert sorted(copied) == sorted(let_in)
     assert all((ROOT / name).exists() for name in copied)
     last = DOCKERFILE.rpartition("\nFROM ")[2]
-    assert re.search(r"^USER (?!root|0)\w+$", last, re.MULTILINE)
+    assert re.search(r"^USER (?!root|0)\d+:\d+$", last, re.MULTILINE)  # a number: orchestrators see it is not root
+    assert "HEALTHCHECK" in last
+    home = re.search(r"KEDGE_HOME=(\S+)", last)
+    volume = re.search(r"^VOLUME (\S+)$", last, re.MULTILINE)
+    assert home is not None
+    assert volume is not None
+    assert Path(volume[1]) in Path(home[1]).parents  # a home that is a mount itself could not be replaced by a restore
     assert project["scripts"]["kedge"]
     assert 'ENTRYPOINT ["kedge"]' in last
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal, TypeAlias
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 
@@ -104,6 +106,7 @@ class Settings(BaseModel):
     oidc_leeway: float = Field(30.0, ge=0, le=300, description="Seconds that clocks may differ.")
     oidc_refresh: float = Field(3600.0, ge=1, description="Seconds until the issuer's keys are fetched again.")
     oidc_timeout: float = Field(5.0, gt=0, le=60, description="Seconds for one request to the issuer.")
+    api_key: SecretStr | None = Field(None, description="Key that commands send to a server named with `--url`.")
     max_upload_bytes: int = Field(256 << 20, ge=1, description="Largest upload.")
     workers: int = Field(1, ge=0, le=64, description="Ingestions that a process runs at once; 0: leave all to workers.")
     worker_timeout: float = Field(30.0, ge=1, description="Seconds without a sign of life: then others take its jobs.")
@@ -155,27 +158,124 @@ class Settings(BaseModel):
         return {name: mask_url(value) if isinstance(value, str) else value for name, value in dumped.items()}
 
 
+Check = Callable[[Settings], Iterable[str]]
+"""Finds what is wrong with settings whose values are each possible."""
+
+
 def load_settings(
     config_file: Path | None = None,
     environ: Mapping[str, str] | None = None,
+    also: Check | None = None,
     **overrides: object,
 ) -> Settings:
-    """Gather settings from all places and name every fault at once."""
+    """Gather settings from all places. ConfigError names every fault at once, and where each value came from."""
     environ = os.environ if environ is None else environ
+    file = config_file or _named_file(environ)
+    faults = [f"{name} in the environment is no setting{_meant(name)}" for name in misspelt_variables(environ)]
     values: dict[str, object] = {}
-    values.update(_from_file(config_file or _named_file(environ)))
-    values.update(_from_environment(environ))
-    values.update({name: value for name, value in overrides.items() if value is not None})
+    origins: dict[str, str] = {}
     try:
-        return Settings(**values)  # type: ignore[arg-type]
-    except ValidationError as error:
-        faults = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}".lstrip(": ") for item in error.errors()]
+        written = _from_file(file)
+    except ConfigError as error:
+        faults.append(error.message.rstrip("."))
+        written = {}
+    given = {name: value for name, value in overrides.items() if value is not None}
+    for place, found in ((str(file), written), ("the environment", _from_environment(environ)), ("", given)):
+        values.update(found)
+        origins.update(dict.fromkeys(found, f" (in {place})" if place else ""))
+    settings = _settings(values, origins, faults)
+    faults += contradictions(settings)
+    faults += also(settings) if also is not None else ()
+    if faults:
         details: dict[str, Json] = {"faults": list(faults)}
         raise ConfigError(
             "The settings cannot be used: " + "; ".join(faults) + ".",
-            hint="docs/reference/settings.md lists every setting with its range.",
+            hint="docs/reference/settings.md lists every setting with its range; `kedge doctor` looks at all of them.",
             details=details,
-        ) from error
+        )
+    return settings
+
+
+def _settings(values: dict[str, object], origins: Mapping[str, str], faults: list[str]) -> Settings:
+    """The settings without what is wrong in them, which is added to the faults."""
+    for name in [name for name in values if name not in Settings.model_fields]:
+        del values[name]
+        faults.append(f"{name}: there is no such setting{_meant(name)}{origins[name]}")
+    try:
+        return Settings(**values)  # type: ignore[arg-type]
+    except ValidationError as error:
+        for item in error.errors():
+            place = [str(part) for part in item["loc"]]
+            # a fault of several settings together has no place; its message names them
+            names = place[:1] or [name for name in values if name in item["msg"]]
+            faults.append(": ".join(filter(None, (".".join(place), item["msg"]))) + origins[names[0]])
+            for name in names:
+                values.pop(name, None)
+        return _settings(values, origins, faults)  # what only shows when the rest is right
+
+
+def contradictions(settings: Settings) -> list[str]:
+    """Settings that are each possible and cannot be together."""
+    found = []
+    if settings.max_upload_bytes > settings.max_source_bytes:
+        found.append(
+            "max_upload_bytes: it is above max_source_bytes, so larger uploads would be accepted and then refused"
+        )
+    own = {settings.home.absolute() / name for name in ("catalog.db", "sessions.db")}
+    if settings.embed_cache is not None and settings.embed_cache.absolute() in own:
+        found.append("embed_cache: that file of the home is used for something else")
+    for name, url in (("embed_url", settings.embed_url), ("llm_url", settings.llm_url)):
+        if url and not _is_http(url):
+            found.append(f"{name}: it has to begin with http:// or https:// and name a host")
+    return found
+
+
+def without_effect(settings: Settings) -> list[str]:
+    """Settings that were given and that others make meaningless, said in sentences: for `kedge doctor`."""
+    given = settings.model_fields_set
+    language_model = {"llm_url", "llm_key", "llm_max_tokens", "llm_temperature", "llm_failure", "unsupported"}
+    idle = {
+        "llm is extractive, so no language model is asked": language_model if settings.llm == "extractive" else set(),
+        "embedder is not openai:…, so no server embeds": {"embed_url", "embed_key"}
+        if not settings.embedder.startswith("openai:")
+        else set(),
+        "reranker is not endpoint:…": {"rerank_key"} if not settings.reranker.startswith("endpoint:") else set(),
+        "vector_url names no store that takes a key": {"vector_key"}
+        if not settings.vector_url.startswith(("qdrant", "milvus", "iris"))
+        else set(),
+        "session_minutes is 0, so nothing is remembered": {"session_keep"} if not settings.session_minutes else set(),
+        "cache_url is used instead": {"embed_cache"} if settings.cache_url else set(),
+        "the store is not Qdrant Edge": {"optimize_after"} if settings.vector_url not in ("",) else set(),
+    }
+    found = [(name, why) for why, names in idle.items() for name in sorted(names & given)]
+    if settings.workers == 0 and not settings.catalog_url.startswith("postgresql"):
+        found.append(("workers", "0 leaves all jobs to other processes, which only server stores allow; 1 is used"))
+    return [f"{name} has no effect: {why}" for name, why in found]
+
+
+def misspelt_variables(environ: Mapping[str, str] | None = None) -> list[str]:
+    """Stray variables that are so near to a setting that it was surely meant."""
+    return [name for name in stray_variables(environ) if _near(name.removeprefix(PREFIX).lower())]
+
+
+def _meant(name: str) -> str:
+    variable = name.startswith(PREFIX)
+    near = _near(name.removeprefix(PREFIX).lower() if variable else name)
+    if not near:
+        return ""
+    return f", did you mean {PREFIX + near.upper() if variable else near}?"
+
+
+def _near(name: str) -> str:
+    return next(iter(get_close_matches(name, [*Settings.model_fields, "config"], n=1, cutoff=0.8)), "")
+
+
+def _is_http(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
 def stray_variables(environ: Mapping[str, str] | None = None) -> list[str]:

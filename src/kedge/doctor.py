@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from kedge import registry
-from kedge.config import Settings, stray_variables
+from kedge.config import Settings, stray_variables, without_effect
 from kedge.errors import ConfigError, DimensionMismatchError, HomeBusyError, KedgeError, NotFoundError
 from kedge.home import Home
 from kedge.keeper import check_pinned
@@ -28,7 +28,7 @@ from kedge.stores.base import CanTellVersion, VectorStore
 from kedge.stores.catalog.base import Catalog
 from kedge.stores.catalog.look import look
 from kedge.types import DEFAULT_TENANT, Collection, JobStatus, Scope
-from kedge.urls import mask_url
+from kedge.urls import is_loopback, mask_url
 
 LIMIT_SECONDS = 60.0
 """For one check."""
@@ -139,6 +139,8 @@ async def _settings(patient: Patient) -> AsyncIterator[Finding]:
     for name in stray_variables():
         todo = "Correct or unset it; docs/reference/settings.md lists every setting."
         yield Finding("settings", Status.WARNING, f"{name} in the environment is no setting", todo)
+    for sentence in without_effect(patient.settings):
+        yield Finding("settings", Status.WARNING, sentence, "Take it out, or change the other.")
 
 
 async def _home(patient: Patient) -> AsyncIterator[Finding]:
@@ -356,6 +358,27 @@ async def _jobs(patient: Patient) -> AsyncIterator[Finding]:
         yield Finding("jobs", Status.OK, what)
 
 
+async def _access(patient: Patient) -> AsyncIterator[Finding]:
+    """Who could use a server with these settings."""
+    if patient.catalog is None:
+        yield Finding("access", Status.SKIPPED, "the catalog was not opened")
+        return
+    host, keys = patient.settings.host, await patient.catalog.keys.all()
+    valid = sum(key.valid(datetime.now(UTC)) for key in keys)
+    if keys and not valid:
+        todo = "Make one with `kedge key create NAME`."
+        yield Finding("access", Status.WARNING, "every key is revoked or expired, so nobody gets in", todo)
+    elif keys:
+        yield Finding("access", Status.OK, f"{valid} valid keys; every request needs one")
+    elif is_loopback(host):
+        yield Finding("access", Status.OK, f"no keys: a server on {host} is this machine's user's own")
+    else:
+        todo = "Make one with `kedge key create NAME`, or leave `host` on loopback."
+        status = Status.WARNING if patient.settings.open_access else Status.FAILED
+        said = "whoever reaches it may use it" if patient.settings.open_access else "`kedge serve` would not start"
+        yield Finding("access", status, f"no keys, and {host} is not loopback: {said}", todo)
+
+
 def _named(collection: Collection) -> str:
     scope = collection.scope
     return scope.collection if scope.tenant == DEFAULT_TENANT else f"{scope.tenant}/{scope.collection}"
@@ -377,4 +400,5 @@ CHECKS: dict[str, Check] = {
     "reranker": _reranker,
     "language model": _language_model,
     "jobs": _jobs,
+    "access": _access,
 }

@@ -24,6 +24,7 @@ KedgeError
 │   ├── LessonError            bad_lesson           a lesson whose front matter says what cannot be
 │   ├── ForbiddenAddressError  forbidden_address    a URL that leads to a private address
 │   └── UnfittingError         unfitting            a file whose columns do not go with its table's
+├── BackupError 422            bad_backup           a backup that is damaged, hostile, or of a newer Kedge
 ├── ConflictError 409          conflict
 │   ├── HomeBusyError          home_busy            another process uses this home
 │   ├── DimensionMismatchError dimension_mismatch
@@ -210,6 +211,13 @@ class UnfittingError(SourceFault):
     """A file of a table that goes with the others neither by its columns nor by a key."""
 
     code = "unfitting"
+
+
+class BackupError(KedgeError):
+    """A file that is no whole backup, or that this Kedge cannot restore."""
+
+    code = "bad_backup"
+    status = 422
 
 
 class ConflictError(KedgeError):

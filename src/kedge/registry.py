@@ -153,8 +153,30 @@ def open_writer(settings: Settings) -> LanguageModel | None:
     return None if settings.llm == EXTRACTIVE else open_language_model(settings.llm, settings)
 
 
+def faults(settings: Settings) -> list[str]:
+    """Stores and models that the settings name and nobody knows, with those that are known: for `load_settings`."""
+    named = (
+        ("catalog_url", CATALOGS, settings.catalog_url, ()),
+        ("vector_url", VECTORS, settings.vector_url, ()),
+        ("graph_url", GRAPHS, settings.graph_url, ()),
+        ("cache_url", CACHES, settings.cache_url, ()),
+        ("embedder", EMBEDDERS, settings.embedder, ()),
+        ("reranker", RERANKERS, settings.reranker, ("default", "none")),
+        ("llm", LANGUAGE_MODELS, settings.llm, (EXTRACTIVE,)),
+    )
+    return [
+        f"{name}: there is no {mask_url(_scheme(value))!r}, known are {', '.join((*others, *sorted(entries)))}"
+        for name, entries, value, others in named
+        if value and _scheme(value) not in (*entries, *others)
+    ]
+
+
+def _scheme(name: str) -> str:
+    return name.partition(":")[0].partition("+")[0].partition("?")[0]
+
+
 def _open(entries: Mapping[str, Entry], name: str, what: str, settings: Settings) -> Any:
-    scheme = name.partition(":")[0].partition("+")[0].partition("?")[0]
+    scheme = _scheme(name)
     entry = entries.get(scheme)
     if entry is None:
         known = ", ".join(sorted(entries)) or "none yet"

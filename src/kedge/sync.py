@@ -15,6 +15,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from kedge import registry
+from kedge.backup.manifest import Manifest
+from kedge.backup.taking import take_backup
 from kedge.config import load_settings
 from kedge.engine import Engine
 from kedge.errors import UsageError
@@ -53,7 +56,7 @@ class Kedge:
 
     def __init__(self, home: str | Path | None = None, *, config: str | Path | None = None, **settings: object) -> None:
         place = Path(home) if home is not None else None
-        self.settings = load_settings(Path(config) if config else None, None, home=place, **settings)
+        self.settings = load_settings(Path(config) if config else None, None, registry.faults, home=place, **settings)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="kedge", daemon=True)
         self._thread.start()
@@ -229,6 +232,11 @@ class Kedge:
     def reconcile(self, collection: str | None = None, *, repair: bool = False) -> Reconciled:
         """Compare a graph with its index, and with `repair` make the index like the graph."""
         return self._run(self._engine.graph.reconcile(self._scope(collection), repair=repair))
+
+    def backup(self, path: str | Path) -> Manifest:
+        """Write everything into one file, which `kedge restore` puts back. It is there when it is whole."""
+        stores = self._engine.stores
+        return self._run(take_backup(self.settings, Path(path), vectors=stores.vectors, nodes=stores.nodes))
 
     # ------------------------------------------------------------ life
 

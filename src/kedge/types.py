@@ -368,7 +368,8 @@ class Right(StrEnum):
     WRITE = "write"
     """Take in, change and delete knowledge."""
     ADMIN = "admin"
-    """Name files of the server's machine, and see the figures of the whole server: for who runs it."""
+    """Name files of the server's machine, and see the figures of the whole server: for who runs it. For the tenant
+    `default`, also fetch backups of everything."""
 
     def allows(self, wanted: Right) -> bool:
         """Whether this right is enough."""
@@ -626,6 +627,12 @@ class SearchResult:
     """vector, keyword, graph, overlap, concepts, dropped_not_live."""
     warnings: tuple[str, ...] = ()
 
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        from kedge.notebook import result_html
+
+        return result_html(self)
+
 
 Confidence: TypeAlias = Literal["high", "medium", "low", "insufficient"]
 
@@ -673,6 +680,12 @@ class Answer:
         """The answer with its sources, readable."""
         sources = [f"{item.id} {' › '.join((item.title, *item.section_path))} — {item.url}" for item in self.citations]
         return "\n".join([self.answer, *sources])
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        from kedge.notebook import answer_html
+
+        return answer_html(self)
 
 
 EventType: TypeAlias = Literal["token", "citation", "metadata", "done", "error"]

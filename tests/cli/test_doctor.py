@@ -109,11 +109,33 @@ def test_every_fault_of_the_settings_is_named(kedge: Kedge, tmp_path: Path) -> N
     assert statuses(ran)["catalog"] == "skipped"
 
 
-def test_a_misspelt_variable_is_noticed(kedge: Kedge, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_misspelt_variable_is_a_fault_and_says_what_was_meant(kedge: Kedge, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEDGE_THRESHHOLD", "0.5")
     ran = kedge("doctor", "--json")
+    assert ran.code == 1
+    (one,) = findings(ran, "settings")
+    assert "KEDGE_THRESHHOLD" in one["found"]
+    assert "did you mean KEDGE_THRESHOLD?" in one["found"]
+
+
+def test_other_variables_are_noticed(kedge: Kedge, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEDGE_FAVOURITE_COLOUR", "blue")
+    ran = kedge("doctor", "--json")
     assert ran.code == 0
-    assert any("KEDGE_THRESHHOLD" in one["found"] and one["status"] == "warning" for one in findings(ran, "settings"))
+    assert any(
+        "KEDGE_FAVOURITE_COLOUR" in one["found"] and one["status"] == "warning" for one in findings(ran, "settings")
+    )
+
+
+def test_settings_without_effect_are_noticed(kedge: Kedge, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEDGE_LLM_KEY", "very-secret")
+    monkeypatch.setenv("KEDGE_VECTOR_KEY", "very-secret")
+    monkeypatch.setenv("KEDGE_WORKERS", "0")
+    ran = kedge("doctor", "--json")
+    assert ran.code == 0
+    warned = " ".join(one["found"] for one in findings(ran, "settings") if one["status"] == "warning")
+    assert all(name in warned for name in ("llm_key", "vector_key", "workers"))
+    assert "very-secret" not in ran.out
 
 
 # ------------------------------------------------------------ home
@@ -424,3 +446,20 @@ def test_jobs_on_postgresql_may_be_somebody_elses_until_they_are_late(
         assert only(ran, "jobs")["status"] == status
     assert "2 unfinished" in only(ran, "jobs")["found"]
     assert "1 in the queue for more than an hour" in only(ran, "jobs")["found"]
+
+
+# ------------------------------------------------------------ access
+
+
+def test_who_could_use_a_server(kedge: Kedge, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "no keys" in only(kedge("doctor", "--json"), "access")["found"]
+    monkeypatch.setenv("KEDGE_HOST", "0.0.0.0")
+    ran = kedge("doctor", "--json")
+    assert (ran.code, only(ran, "access")["status"]) == (1, "failed")
+    monkeypatch.setenv("KEDGE_OPEN_ACCESS", "true")
+    ran = kedge("doctor", "--json")
+    assert (ran.code, only(ran, "access")["status"]) == (0, "warning")
+    made = kedge("key", "create", "me", "--json").json()
+    assert only(kedge("doctor", "--json"), "access")["status"] == "ok"
+    assert kedge("key", "revoke", made["id"]).code == 0
+    assert "nobody gets in" in only(kedge("doctor", "--json"), "access")["found"]

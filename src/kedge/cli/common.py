@@ -19,8 +19,8 @@ from typing import Annotated, Any, Concatenate, ParamSpec, TextIO, TypeVar
 import typer
 from rich.console import Console
 
-from kedge import logs
-from kedge.config import Settings, load_settings
+from kedge import logs, registry
+from kedge.config import Check, Settings, load_settings
 from kedge.engine import Engine
 from kedge.errors import KedgeError, UsageError
 from kedge.types import DEFAULT_TENANT, Json, Scope
@@ -65,8 +65,15 @@ class Session:
         return self.options.json
 
     def settings(self, **overrides: object) -> Settings:
-        """Settings from all places; overrides of None do not count."""
-        settings = load_settings(self.options.config, None, home=self.options.home, **overrides)
+        """Settings from all places; overrides of None do not count. ConfigError names every fault at once."""
+        return self._settings(registry.faults, **overrides)
+
+    def settings_alone(self) -> Settings:
+        """Without a look at what they name: for the doctor, who looks at each by itself."""
+        return self._settings(None)
+
+    def _settings(self, also: Check | None, **overrides: object) -> Settings:
+        settings = load_settings(self.options.config, None, also, home=self.options.home, **overrides)
         logs.configure(settings)
         return settings
 

@@ -37,7 +37,7 @@ def doctor(session: Session) -> None:
     """Check every configured part and say what is wrong and what to do; exit 1 when something is."""
     settings: Settings | None = None
     try:
-        settings = session.settings()
+        settings = session.settings_alone()
         findings = asyncio.run(examine(settings))
     except ConfigError as error:
         findings = unusable(error)

@@ -12,6 +12,7 @@ import typer
 from kedge import __version__
 from kedge.cli import (
     analytics,
+    backup,
     check,
     collection,
     course,
@@ -39,7 +40,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for module in (demo, ingest, query, serve, worker, mcp, check, doctor, evaluation):
+for module in (demo, ingest, query, serve, worker, mcp, check, backup, doctor, evaluation):
     module.register(app)
 app.add_typer(analytics.app, name="analytics", help="Figures of all queries, and forgetting them.")
 app.add_typer(collection.app, name="collection", help="List, show, re-index and delete collections.")

@@ -39,7 +39,7 @@ _NO_DOCUMENTS = frozenset(("node_modules", "__pycache__", "venv", "site-packages
 def discover(paths: Sequence[str], settings: Settings, options: SourceOptions | None = None) -> Discovery:
     """The sources behind files, folders, glob patterns, http(s) addresses and JSONL corpora, to iterate over."""
     options = options or SourceOptions()
-    if options.title and (len(paths) != 1 or _MAGIC.search(paths[0]) or Path(paths[0]).is_dir()):
+    if options.title and paths and (len(paths) != 1 or _MAGIC.search(paths[0]) or Path(paths[0]).is_dir()):
         raise UsageError("A title can be given for one document only.", hint="Name one file or one address.")
     return Discovery(paths, settings, options)
 

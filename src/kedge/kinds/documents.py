@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kedge.config import Settings
-from kedge.errors import SourceFault
+from kedge.errors import SourceFault, UsageError
 from kedge.ids import document_id, passage_id, sha256, stable_json, version_id
 from kedge.ingest.chunk import ChunkLimits, chunk
 from kedge.ingest.corpus import corpus_titles, read_corpus
@@ -93,6 +93,8 @@ class DocumentDiscovery:
 
     def __init__(self, request: IngestRequest, settings: Settings) -> None:
         self._options = SourceOptions(format=request.format, title=request.title, metadata=request.metadata)
+        if request.title and request.uploads and len(request.sources) + len(request.uploads) != 1:
+            raise UsageError("A title can be given for one document only.", hint="Upload one file at a time.")
         self._found: Discovery = discover(request.sources, settings, self._options)
         self._sources = request.sources
         self._uploads = request.uploads

@@ -21,6 +21,7 @@ from kedge.server.models import ErrorBody
 from kedge.server.pulse import Pulse
 from kedge.server.routes import (
     analytics,
+    backup,
     chat,
     collections,
     courses,
@@ -31,6 +32,7 @@ from kedge.server.routes import (
     ingest,
     query,
     rag,
+    search,
     sessions,
 )
 from kedge.server.traffic import Traffic
@@ -91,9 +93,23 @@ def create_app(settings: Settings, engine: Engine | None = None) -> FastAPI:
     app.state.pulse = pulse
     app.add_middleware(Edge, settings=settings, metrics=metrics, traffic=traffic, watch=watch)
     errors.install(app)
-    for module in (query, ingest, courses, sessions, graph, rag, feedback, documents, collections, chat, analytics):
+    for module in (
+        query,
+        search,
+        ingest,
+        courses,
+        sessions,
+        graph,
+        rag,
+        feedback,
+        documents,
+        collections,
+        chat,
+        analytics,
+    ):
         app.include_router(module.router, dependencies=[Depends(within_limits)])
-    app.include_router(health.router)
+    for module in (backup, health):  # neither may be cut short: a backup is long, and health is asked when all is full
+        app.include_router(module.router)
     page.install(app, settings)
     return app
 

@@ -154,6 +154,30 @@ class AnswerOut(BaseModel):
     )
 
 
+class HitOut(BaseModel):
+    """A passage that was found."""
+
+    rank: int
+    passage_id: str
+    document_id: str
+    external_id: str
+    title: str
+    text: str
+    score: float
+    vector_rank: int | None
+    keyword_rank: int | None
+    graph_rank: int | None
+    metadata: JsonObject = Field(description="Place, flags and free metadata; `start` and `end` are offsets.")
+
+
+class SearchOut(BaseModel):
+    """Passages, best first."""
+
+    query: str
+    results: list[HitOut]
+    timings_ms: dict[str, float]
+
+
 class AcceptedOut(BaseModel):
     """An ingestion that was queued."""
 

@@ -1,0 +1,1 @@
+"""Kedge inside other frameworks, each behind an extra of its own."""

@@ -20,12 +20,8 @@ STOP = frozenset(
     no many much than then after before during into over under about also such other some any most more less one two
     first last name named called type kind year time part would could can may might will shall should""".split()
 )
-MONTHS = frozenset(
-    "January February March April May June July August September October November December".split()
-)  # fmt: skip
-OPENERS = frozenset(
-    "What Who Whom Whose When Where Which Why How In On At By From To For With The A An".split()
-)  # fmt: skip
+MONTHS = frozenset("January February March April May June July August September October November December".split())
+OPENERS = frozenset("What Who Whom Whose When Where Which Why How In On At By From To For With The A An".split())
 """Words that are capitals at the start of a sentence only, so no part of a name."""
 ENDINGS = ("ing", "ed", "ly", "ies", "s", "tion", "er", "al")
 

@@ -128,7 +128,7 @@ def read_lexicon(folder: Path) -> Lexicon:
     for (part, word), offsets in senses.items():
         if not word.isalpha() or len(word) < 3 or counts[part, word] < 2:
             continue
-        if part != max("nvar", key=lambda other: counts[other, word]):  # noqa: B023 called at once
+        if part != max("nvar", key=lambda other: counts[other, word]):
             continue
         entry = _entry(part, word, offsets, synsets, counts)
         if entry != Entry():

@@ -8,8 +8,18 @@ from typing import TypeAlias
 
 from benchmarks.reader.example import Example, Span
 from benchmarks.reader.language import (
-    MONTHS, NUMBER, STOP, WORD, YEAR, cased, ending, name_texts, names, put, sentences,
-)  # fmt: skip
+    MONTHS,
+    NUMBER,
+    STOP,
+    WORD,
+    YEAR,
+    cased,
+    ending,
+    name_texts,
+    names,
+    put,
+    sentences,
+)
 from benchmarks.reader.lexicon import Lexicon
 from kedge.text.antonyms import OPPOSITES
 
@@ -167,8 +177,10 @@ CHANGES: dict[Change, float] = {swapped: 5, opposed: 2, denied: 0.7, reworded: 4
 def spoilt_passage(random: Random, example: Example, other: str) -> str | None:
     """The passage without the answer's sentence, or with something else where that sentence says what is asked."""
     text, span = example.text, example.span
-    home = span and next(((start, end) for start, end in sentences(text) if start <= span[0] < end), None)
-    if span is None or home is None:
+    if span is None:
+        raise ValueError("Only the passage of an example with an answer can be spoilt.")
+    home = next(((start, end) for start, end in sentences(text) if start <= span[0] < end), None)
+    if home is None:
         return None
     sentence = text[home[0] : home[1]]
     if random.random() < 0.25:
@@ -178,27 +190,32 @@ def spoilt_passage(random: Random, example: Example, other: str) -> str | None:
     if not keys:
         return None
     key = random.choice(keys)
-    place = key
-    if YEAR.fullmatch(sentence[key[0] : key[1]]):
-        new = str(int(sentence[key[0] : key[1]]) + random.choice(YEARS_IN_PASSAGE))
-    elif sentence[key[0]].isupper():
-        pool = [name for name in name_texts(other) if sentence[key[0] : key[1]] not in name]
-        if not pool:
-            return None
-        new = random.choice(pool)
-        whole = next(((start, end) for start, end in names(sentence) if start <= key[0] < end), key)
-        if home[0] + whole[0] >= span[1] or home[0] + whole[1] <= span[0]:  # the answer stays
-            place = whole
+    new = _instead(random, sentence[key[0] : key[1]], other)
+    if new is None:
+        return None
+    if sentence[key[0]].isupper():
+        name = next(((start, end) for start, end in names(sentence) if start <= key[0] < end), key)
+        if home[0] + name[0] >= span[1] or home[0] + name[1] <= span[0]:  # the answer stays
+            key = name
+    return text[: home[0]] + put(sentence, key, new) + text[home[1] :]
+
+
+def _instead(random: Random, old: str, other: str) -> str | None:
+    """Another year, name or word for one that the question asks by."""
+    if YEAR.fullmatch(old):
+        return str(int(old) + random.choice(YEARS_IN_PASSAGE))
+    if old[0].isupper():
+        pool = [name for name in name_texts(other) if old not in name]
     else:
-        word = _word_like(random, sentence[key[0] : key[1]], other)
-        if word is None:
-            return None
-        new = word
-    return text[: home[0]] + put(sentence, place, new) + text[home[1] :]
+        opposites = sorted(OPPOSITES.get(old.lower(), ()))
+        if opposites and random.random() < 0.5:
+            return random.choice(opposites)
+        pool = [word for word in _content(other) if ending(word) == ending(old) and word[:4] != old[:4]]
+    return random.choice(pool) if pool else None
 
 
 def _shared(example: Example, sentence: str) -> list[Span]:
-    """What the sentence has in common with the question, outside the answer; years three times, so three times as likely."""
+    """What the sentence has in common with the question, outside the answer; years count three times."""
     stems = {word.lower()[:5] for word in WORD.findall(example.question)}
     years = [
         match.span()
@@ -214,14 +231,6 @@ def _shared(example: Example, sentence: str) -> list[Span]:
         and match.group() not in example.answer
     ]
     return years * 3 + words
-
-
-def _word_like(random: Random, old: str, other: str) -> str | None:
-    opposites = sorted(OPPOSITES.get(old.lower(), ()))
-    if opposites and random.random() < 0.5:
-        return random.choice(opposites)
-    pool = [word for word in _content(other) if ending(word) == ending(old) and word[:4] != old[:4]]
-    return random.choice(pool) if pool else None
 
 
 def _content(text: str) -> list[str]:

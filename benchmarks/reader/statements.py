@@ -27,6 +27,16 @@ BEFORE_YEAR = frozenset("in since until by of during".split())
 BEFORE_PLACE = frozenset("in at from near to".split())
 BEFORE_NAME = frozenset("the a of as with for against and named called".split())
 
+QUESTION_WORDS: dict[Kind, tuple[str, ...]] = {
+    "subject": ("Who", "What", "Which one"),
+    "front": ("When", "In what year", "What year"),
+    "when": ("When", "In what year", "What year"),
+    "where": ("Where", "In which place", "What place"),
+    "by": ("Who", "By whom"),
+    "name": ("What", "Who", "Which"),
+    "thing": ("What",),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Clause:
@@ -180,8 +190,7 @@ def _word_before(text: str, at: int) -> str:
 def _subject(random: Random, statement: Statement, title: str) -> str:
     """How the question names the subject: a pronoun gives way to the title, nine times in ten."""
     subject = statement.clause.subject
-    if statement.pronoun and statement.first.capitalize() in OWNERS:
-        random.random()
+    if statement.first.capitalize() in OWNERS:
         return f"{title}'s {' '.join(subject.split()[1:])}"
     if statement.pronoun and random.random() < 0.9:
         return title
@@ -190,38 +199,28 @@ def _subject(random: Random, statement: Statement, title: str) -> str:
 
 def _worded(random: Random, statement: Statement, place: Place, subject: str) -> str:
     clause, rest = statement.clause, statement.rest
-    start, end = place.start - statement.tail_at, place.end - statement.tail_at
+    words = _question_words(statement, place)
+    asked = random.choice(words) if len(words) > 1 else words[0]
+    if place.kind == "subject":
+        return f"{asked} {clause.verb} {_tail(random, rest)}"
+    if place.kind != "front":
+        start, end = place.start - statement.tail_at, place.end - statement.tail_at
+        if place.kind in ("when", "where", "by"):  # the preposition goes too
+            start = rest[:start].rstrip().rfind(place.cue)
+        rest = rest[:start] + rest[end + place.cut :]
+    tail = _tail(random, rest)
+    question = f"{asked} {clause.auxiliary or 'did'} {subject} {clause.base} {tail}"
+    return f"{question} by" if place.kind == "by" and asked == "Who" else question
 
-    def inverted(asked: str, tail: str) -> str:
-        verb = "" if clause.auxiliary else clause.base
-        return f"{asked} {clause.auxiliary or 'did'} {subject} {verb} {tail}"
 
-    def without(from_: int, to: int) -> str:
-        return _tail(random, rest[:from_] + rest[to:])
-
-    if place.kind in ("when", "where", "by"):  # the preposition goes too
-        start = rest[:start].rstrip().rfind(place.cue)
-    match place.kind:
-        case "subject":
-            asked = random.choice(["Who", "What", "Which one"]) if NAME.match(clause.subject) else "What"
-            return f"{asked} {clause.verb} {_tail(random, rest)}"
-        case "front":
-            return inverted(random.choice(["When", "In what year", "What year"]), _tail(random, rest))
-        case "when":
-            return inverted(random.choice(["When", "In what year", "What year"]), without(start, end))
-        case "where":
-            asked = "From where" if place.cue == "from" else random.choice(["Where", "In which place", "What place"])
-            return inverted(asked, without(start, end))
-        case "by":
-            asked = random.choice(["Who", "By whom"])
-            question = inverted(asked, without(start, end))
-            return f"{question} by" if asked == "Who" else question
-        case "many":
-            return inverted(f"How many {place.cue}", without(start, end + place.cut))
-        case "name":
-            return inverted(random.choice(["What", "Who", "Which"]), without(start, end))
-        case "thing":
-            return inverted("What", without(start, end))
+def _question_words(statement: Statement, place: Place) -> tuple[str, ...]:
+    if place.kind == "subject" and not NAME.match(statement.clause.subject):
+        return ("What",)
+    if place.kind == "where" and place.cue == "from":
+        return ("From where",)
+    if place.kind == "many":
+        return (f"How many {place.cue}",)
+    return QUESTION_WORDS[place.kind]
 
 
 def _tail(random: Random, rest: str) -> str:

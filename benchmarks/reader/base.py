@@ -36,7 +36,7 @@ def read_base(path: Path) -> dict[str, NDArray[np.float32]]:
         return (steps * scale.astype(np.float32)).astype(np.float32)
 
     tensors = {
-        name.removeprefix(PREFIX): value
+        name.removeprefix(PREFIX): value.copy()
         for name, value in held.items()
         if name.startswith(PREFIX) and name.endswith((".weight", ".bias")) and value.dtype == np.float32
     }

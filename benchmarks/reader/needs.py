@@ -8,7 +8,6 @@ import time
 from typing import Any, NoReturn
 
 PACKAGES = ("torch", "transformers", "onnx")
-_START = time.monotonic()
 
 
 def need(name: str) -> Any:
@@ -28,4 +27,4 @@ def stop(message: str) -> NoReturn:
 
 def note(message: str) -> None:
     """Say on stderr how far it is."""
-    print(f"{time.monotonic() - _START:6.0f} s  {message}", file=sys.stderr, flush=True)
+    print(f"{time.strftime('%H:%M:%S')}  {message}", file=sys.stderr, flush=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from pathlib import Path
 
 from kedge.config import Settings
 from kedge.errors import KedgeError, UsageError
@@ -18,6 +17,7 @@ from kedge.kinds import kind_named
 from kedge.queues.base import finishing, job_lock
 from kedge.queues.opened import Work
 from kedge.stores.opened import Stores
+from kedge.text.untrusted import check_name, file_name
 from kedge.types import IngestMode, IngestRequest, Job
 
 log = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ class Intake:
 
     async def keep(self, name: str, chunks: AsyncIterator[bytes]) -> tuple[str, str]:
         """Keep an upload until its job has run, where whoever runs it can read it."""
-        return Path(name).name or "upload", await self._work.spool.keep(chunks)
+        return file_name(name), await self._work.spool.keep(chunks)
 
     async def run_queued(self, job: Job) -> None:
         """Run a job of the queue. What it fails of is in its row and in the log."""
@@ -67,6 +67,7 @@ class Intake:
     async def _register(self, request: IngestRequest) -> Job:
         if not request.sources and not request.uploads:
             raise UsageError("There is nothing to take in.", hint="Name a file, a folder, a glob or a URL.")
+        check_name(request.scope.collection, "a collection")
         job = new_job(request, kind_named(request.kind).sole_document(request))
         await self._stores.catalog.jobs.put(job)
         return job

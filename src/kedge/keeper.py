@@ -20,6 +20,7 @@ from kedge.models.watched import OnEmbed, WatchedEmbedder
 from kedge.models.wrappers import CachedEmbedder
 from kedge.stores.base import CanOptimize, IndexSpec
 from kedge.stores.opened import Stores
+from kedge.text.untrusted import check_name
 from kedge.types import Collection, Json, Scope
 
 log = logging.getLogger(__name__)
@@ -142,6 +143,7 @@ class CollectionKeeper:
             await self._stores.vectors.count(collection.index_name, collection.scope.tenant)
 
     async def _make(self, scope: Scope, kind: AnyKind) -> Collection:
+        check_name(scope.collection, "a collection")
         embedder = await self.embedder(self._settings.embedder)
         collection = Collection(
             scope=scope,

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from kedge.config import Settings
 from kedge.errors import SourceFault, UnreadableError, UsageError
@@ -27,6 +27,7 @@ from kedge.ingest.source import (
     unreadable,
     with_format,
 )
+from kedge.text.untrusted import file_name
 from kedge.types import Metadata, SourceError
 
 __all__ = ["Discovery", "Source", "SourceOptions", "discover", "uploaded"]
@@ -46,17 +47,13 @@ def discover(paths: Sequence[str], settings: Settings, options: SourceOptions | 
 
 def upload_url(name: str) -> str:
     """Identity of an upload: its name, without any path."""
-    return f"upload:{_upload_name(name)}"
-
-
-def _upload_name(name: str) -> str:
-    return PurePosixPath(name.replace("\\", "/")).name or "upload"
+    return f"upload:{file_name(name)}"
 
 
 def uploaded(name: str, data: bytes | Path, *, url: str | None = None, options: SourceOptions | None = None) -> Source:
     """A source from a request's body: bytes, or the file they were spooled to. The name is its identity."""
     options = options or SourceOptions()
-    plain = _upload_name(name)
+    plain = file_name(name)
     size = len(data) if isinstance(data, bytes) else data.stat().st_size
     source = Source(url or upload_url(name), plain, plain, data, size, updated_at=datetime.now(UTC))
     return apply_options(source, options)

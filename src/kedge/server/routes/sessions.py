@@ -219,7 +219,7 @@ async def _lines(rows: list[dict[str, Any]]) -> AsyncIterator[bytes]:
 async def _json(request: HttpRequest) -> Any:
     try:
         return json.loads(await request.body())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(
             "The body is not valid JSON.", hint="Send application/json, or files as multipart/form-data."
         ) from error

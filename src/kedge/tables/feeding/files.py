@@ -21,6 +21,7 @@ from kedge.ingest.sources import upload_url
 from kedge.tables.feeding.clean import KEPT_CHARS, BadRow, OnBytes, clean
 from kedge.tables.feeding.dialect import column_names, detect
 from kedge.tables.feeding.telling import one
+from kedge.text.untrusted import file_name
 from kedge.types import IngestRequest, Metadata, SourceError
 
 DELIMITED = (".csv", ".tsv", ".tab", ".psv", ".txt")
@@ -65,7 +66,7 @@ def find(request: IngestRequest, settings: Settings) -> Iterator[TableFile | Sou
         yield from _named(source, settings)
     for name, place in request.uploads:
         path = Path(place)
-        yield from _sized(TableFile(upload_url(name), PurePath(name).name, path, path.stat().st_size), settings)
+        yield from _sized(TableFile(upload_url(name), file_name(name), path, path.stat().st_size), settings)
 
 
 def _named(source: str, settings: Settings) -> Iterator[TableFile | SourceError]:

@@ -77,6 +77,8 @@ VALUES: tuple[Any, ...] = (
     [1, "a", True],
     *STRINGS,
 )
+CONTENTS = (b"# Title\n\nSome text.", b"a,b\n1,2\n", b"%PDF-1.7\n", b"PK\x03\x04", b"\x00" * 50, b"")
+FIELDS = ("collection", "metadata", "title", "kind", "mode", "topic", "delimiter", "encoding", "x")
 DEPTHS = (200, 5_000, 100_000)
 
 
@@ -144,37 +146,41 @@ def _resolved(node: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
 def _json(model: dict[str, Any], chance: random.Random) -> tuple[bytes, dict[str, str]]:
     headers = {"content-type": "application/json"}
     roll = chance.random()
-    if roll < 0.06:
-        depth = chance.choice(DEPTHS)
-        return b'{"query":"x","filter":' + b'{"a":' * depth + b"1" + b"}" * depth + b"}", headers
-    if roll < 0.10:
-        return b"[" * chance.choice(DEPTHS), headers
-    if roll < 0.14:
-        return bytes(chance.randrange(256) for _ in range(chance.randrange(300))), headers
-    if roll < 0.17:
-        return dumps({"query": "a" * (1 << 20)}), headers
-    if roll < 0.20:
+    if roll < 0.03:
         kind = chance.choice(("text/plain", "application/xml", "application/json; charset=utf-16", "x", ""))
         return dumps({"query": "x"}), {"content-type": kind}
     if roll < 0.23:
-        return dumps(chance.choice(VALUES)), headers
+        return _broken(chance), headers
     fields = dict(model.get("properties", {}))
     required = set(model.get("required", ()))
     body: dict[str, Any] = {}
-    for name in fields:
+    for name, shape in fields.items():
         if name in required or chance.random() < 0.5:
-            body[name] = _plain(name, fields[name], chance) if chance.random() < 0.5 else chance.choice(VALUES)
+            body[name] = _plain(name, shape, chance) if chance.random() < 0.5 else chance.choice(VALUES)
     if chance.random() < 0.1:
         body[chance.choice(STRINGS)] = chance.choice(VALUES)
     return dumps(body), headers
 
 
-def _plain(name: str, field: dict[str, Any], chance: random.Random) -> Any:
+def _broken(chance: random.Random) -> bytes:
+    depth = chance.choice(DEPTHS)
+    return chance.choice(
+        (
+            b'{"query":"x","filter":' + b'{"a":' * depth + b"1" + b"}" * depth + b"}",
+            b"[" * depth,
+            bytes(chance.randrange(256) for _ in range(chance.randrange(300))),
+            dumps({"query": "a" * (1 << 20)}),
+            dumps(chance.choice(VALUES)),
+        )
+    )
+
+
+def _plain(name: str, shape: dict[str, Any], chance: random.Random) -> Any:
     """A value of about the right type, so that hostile ones beside it are reached."""
-    options = [field, *field.get("anyOf", ())]
+    options = [shape, *shape.get("anyOf", ())]
     types = {option.get("type") for option in options}
-    if "enum" in field:
-        return chance.choice(field["enum"])
+    if "enum" in shape:
+        return chance.choice(shape["enum"])
     if "array" in types:
         item = next(option for option in options if option.get("type") == "array").get("items", {})
         if "messages" in name:
@@ -184,10 +190,8 @@ def _plain(name: str, field: dict[str, Any], chance: random.Random) -> Any:
         ]
     if "object" in types:
         return {chance.choice(STRINGS): chance.choice(VALUES)}
-    if "integer" in types or "number" in types:
-        return chance.choice((1, 3, 5))
-    if "boolean" in types:
-        return chance.random() < 0.5
+    if types & {"integer", "number", "boolean"}:
+        return chance.choice((1, 3, 5)) if "boolean" not in types else chance.random() < 0.5
     return chance.choice(("Which knot ties the warp?", "sum of price by city", "a", *STRINGS))
 
 
@@ -203,16 +207,12 @@ def _form(method: str, url: str, chance: random.Random) -> Sent:
     for _ in range(chance.randrange(4)):
         name = chance.choice((*STRINGS, "notes.md", "table.csv")).encode("utf-8", "surrogatepass")
         name = name.replace(b"\r", b"%0D").replace(b"\n", b"%0A").replace(b'"', b"%22")
-        content = chance.choice(
-            (b"# Title\n\nSome text.", b"a,b\n1,2\n", b"%PDF-1.7\n", b"PK\x03\x04", b"\x00" * 50, b"")
-        )
+        content = chance.choice(CONTENTS)
         parts.append(
             b'Content-Disposition: form-data; name="file"; filename="' + name + b'"\r\n\r\n' + content + b"\r\n"
         )
     if chance.random() < 0.6:
-        field = chance.choice(
-            ("collection", "metadata", "title", "kind", "mode", "topic", "delimiter", "encoding", "x")
-        )
+        field = chance.choice(FIELDS)
         value = chance.choice(STRINGS).encode("utf-8", "surrogatepass")
         parts.append(f'Content-Disposition: form-data; name="{field}"\r\n\r\n'.encode() + value + b"\r\n")
     end = b"" if roll < 0.35 else f"--{boundary}--\r\n".encode()

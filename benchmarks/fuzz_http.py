@@ -261,9 +261,8 @@ def main() -> None:
     for status, count in sorted(report.statuses.items()):
         print(f"| {status or 'none'} | {count} |")
     took = time.perf_counter() - started
-    print(
-        f"{report.requests} requests in {took:.0f} s, slowest {report.slowest:.1f} s, {len(report.findings)} findings"
-    )
+    print(f"{report.requests} requests in {took:.0f} s, slowest {report.slowest:.1f} s")
+    print(f"{len(report.findings)} findings, {tracebacks} tracebacks in the server's log")
     sys.exit(1 if report.findings or tracebacks else 0)
 
 

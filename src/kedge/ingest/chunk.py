@@ -158,7 +158,8 @@ class _Plan:
         for end in range(start + 1, len(self._pieces) + 1):
             size = self._ends[end] - offset
             yield end, self._cost(start, end, size, budget)
-            if size - first_size > reach or size > self._limits.maximum:
+            # Pieces can count for nothing (unseen characters): each is taken for one token at least.
+            if max(size - first_size, end - start - 1) > reach or size > self._limits.maximum:
                 return
 
     def _cost(self, start: int, end: int, size: int, budget: int) -> float:

@@ -20,7 +20,7 @@ from kedge.errors import EncodingError, SourceFault, UnreadableError
 from kedge.graphs.reading import GraphFile
 from kedge.graphs.tables import rows
 from kedge.graphs.values import edge_id, property_value
-from kedge.ingest.source import unreadable
+from kedge.ingest.source import is_file_within, unreadable
 from kedge.stores.nodes.base import Edge, Node
 from kedge.types import Json
 
@@ -131,7 +131,7 @@ def _clauses(statement: str) -> dict[str, list[str]]:
 
 def _table(root: Path, address: str, name: str) -> Iterator[dict[str, str]]:
     file = root / Path(address.replace("file:///", "")).name
-    if not file.is_file():
+    if not file.exists() or not is_file_within(file, root):
         raise UnreadableError(
             f"{name} loads {file.name}, which is not beside it.", hint=f"Put {file.name} into the folder of the script."
         )

@@ -131,8 +131,23 @@ def apply_options(source: Source, options: SourceOptions) -> Source:
     )
 
 
+def check_path(path: Path) -> None:
+    """UnreadableError for a path that cannot be written down: its name is no valid UTF-8."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        shown = str(path).encode("utf-8", "replace").decode()
+        raise UnreadableError(f"The name of {shown} is not valid UTF-8.", hint="Rename the file.") from error
+
+
+def is_file_within(path: Path, folder: Path) -> bool:
+    """Whether this is a regular file that does not lead out of the folder by a link."""
+    return path.is_file() and (not path.is_symlink() or path.resolve().is_relative_to(folder.resolve()))
+
+
 def source_error(url: str, fault: KedgeError) -> SourceError:
     """A fault as the job reports it."""
+    url = url.encode("utf-8", "replace").decode()  # names of files can hold bytes that are no text
     return SourceError(url=url, code=fault.code, message=fault.message, hint=fault.hint)
 
 

@@ -22,6 +22,7 @@ from kedge.ingest.source import (
     Source,
     SourceOptions,
     apply_options,
+    check_path,
     source_error,
     too_large,
     unreadable,
@@ -149,6 +150,7 @@ class Discovery:
     def _file(self, path: Path, *, explicit: bool) -> Iterator[Source | SourceError]:
         url = path.resolve().as_posix()
         try:
+            check_path(path.resolve())
             stat = path.stat()
             if not path.is_file():
                 raise UnreadableError(f"{path} is not a file.", hint="Name a file, a folder, a pattern or an address.")

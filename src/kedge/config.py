@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
@@ -88,6 +89,13 @@ class Settings(BaseModel):
     host: str = Field("127.0.0.1", description="Address the server binds to.")
     port: int = Field(8000, ge=0, le=65535, description="Port the server binds to.")
     open_access: bool = Field(False, description="Serve without keys on other addresses than loopback.")
+    allowed_hosts: tuple[str, ...] = Field(
+        (), description="Names, beside loopback, that requests may be for; empty: any, but loopback alone on loopback."
+    )
+    cors_origins: tuple[str, ...] = Field(
+        (), description="Sites whose pages may call the API, like https://app.example."
+    )
+    hsts_seconds: int = Field(0, ge=0, description="Behind TLS: how long browsers shall insist on it; 0: not said.")
     max_upload_bytes: int = Field(256 << 20, ge=1, description="Largest upload.")
     workers: int = Field(1, ge=0, le=64, description="Ingestions that a process runs at once; 0: leave all to workers.")
     worker_timeout: float = Field(30.0, ge=1, description="Seconds without a sign of life: then others take its jobs.")
@@ -96,10 +104,23 @@ class Settings(BaseModel):
     session_ttl: float = Field(0.0, ge=0, description="Seconds a table session lives after its last feed; 0: for ever.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("warning", description="Least level logged.")
 
-    @field_validator("channels", mode="before")
+    @field_validator("channels", "allowed_hosts", "cors_origins", mode="before")
     @classmethod
     def _listed(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else value
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in value:
+            parts = urlsplit(origin)
+            if (
+                parts.scheme not in ("http", "https")
+                or not parts.netloc
+                or origin != f"{parts.scheme}://{parts.netloc}"
+            ):
+                raise ValueError(f"{origin!r} is no origin; write https://app.example, without a path")
+        return value
 
     def shown(self) -> dict[str, Json]:
         """Every setting as it may be printed: keys and passwords are hidden."""

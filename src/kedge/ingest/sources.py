@@ -30,6 +30,7 @@ from kedge.ingest.source import (
 )
 from kedge.text.untrusted import file_name
 from kedge.types import Metadata, SourceError
+from kedge.urls import mask_url
 
 __all__ = ["Discovery", "Source", "SourceOptions", "discover", "uploaded"]
 
@@ -111,7 +112,7 @@ class Discovery:
         try:
             fetched = fetch(url, self._settings)
         except SourceFault as fault:
-            yield source_error(url, fault)
+            yield source_error(mask_url(url) if "@" in url else url, fault)
             return
         metadata: Metadata = {} if fetched.url == url else {"final_url": fetched.url}
         found = Source(url, url, fetched.name, fetched.download, fetched.download.size, fetched.updated_at, metadata)

@@ -7,15 +7,16 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 
 from fastapi import Depends, FastAPI
+from fastapi.middleware.cors import CORSMiddleware
 
 from kedge import __version__
 from kedge.config import Settings
 from kedge.engine import Engine
 from kedge.ingest.check import CheckReport
 from kedge.models.llm.limits import Call
-from kedge.server import errors, page
+from kedge.server import docs, errors, page
 from kedge.server.deps import own_origin
-from kedge.server.edge import Edge
+from kedge.server.edge import REQUEST_ID, Edge
 from kedge.server.models import ErrorBody
 from kedge.server.routes import (
     chat,
@@ -75,14 +76,24 @@ def create_app(settings: Settings, engine: Engine | None = None) -> FastAPI:
             "4XX": {"model": ErrorBody, "description": "The request cannot be carried out; `hint` says what to do."},
             "5XX": {"model": ErrorBody, "description": "The server or a part of it failed."},
         },
+        docs_url=None,
         redoc_url=None,
     )
     app.state.settings = settings
     app.state.metrics = metrics
+    if settings.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.cors_origins,
+            allow_methods=["GET", "POST", "PATCH", "DELETE"],
+            allow_headers=["authorization", "content-type", "x-api-key"],
+            expose_headers=[REQUEST_ID],
+        )
     app.add_middleware(Edge, settings=settings, metrics=metrics)
     errors.install(app)
     for module in (query, ingest, courses, sessions, graph, rag, feedback, documents, collections, chat, health):
         app.include_router(module.router)
+    app.include_router(docs.router)
     page.install(app, settings)
     return app
 

@@ -11,8 +11,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kedge import telemetry
 from kedge.config import Settings
-from kedge.errors import SourceTooLargeError
+from kedge.errors import KedgeError, SourceTooLargeError
 from kedge.server.errors import respond, unexpected
+from kedge.server.guard import add_headers, check_request
 from kedge.telemetry import Metrics
 
 log = logging.getLogger(__name__)
@@ -34,12 +35,12 @@ class Edge:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        sending = _Sending(send, uuid4().hex)
+        sending = _Sending(send, uuid4().hex, self._settings)
         scope.setdefault("state", {})["request_id"] = sending.request_id
         try:
-            limited = _Limited(receive, self._limit(scope), int(Headers(scope=scope).get("content-length", "0") or 0))
-            await self._app(scope, limited, sending)
-        except SourceTooLargeError as error:
+            check_request(scope, self._settings)
+            await self._app(scope, _Limited(receive, self._limit(scope), _announced(scope)), sending)
+        except KedgeError as error:
             await respond(Request(scope), error)(scope, receive, sending)
         except Exception:
             log.exception("request %s (%s %s) failed", sending.request_id, scope["method"], scope["path"])
@@ -56,17 +57,20 @@ class Edge:
 
 
 class _Sending:
-    """`send` that adds the request's id and remembers the status."""
+    """`send` that adds the request's id and the headers of every response, and remembers the status."""
 
-    def __init__(self, send: Send, request_id: str) -> None:
+    def __init__(self, send: Send, request_id: str, settings: Settings) -> None:
         self._send = send
+        self._settings = settings
         self.request_id = request_id
         self.status = 0
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            MutableHeaders(scope=message)[REQUEST_ID] = self.request_id
+            headers = MutableHeaders(scope=message)
+            headers[REQUEST_ID] = self.request_id
+            add_headers(headers, self._settings)
         await self._send(message)
 
 
@@ -92,6 +96,12 @@ class _Limited:
                 hint="Send less at once, or raise max_upload_bytes for uploads.",
                 details={"limit": self._limit},
             )
+
+
+def _announced(scope: Scope) -> int:
+    """The size that the request says its body has; what is no number is left to be counted."""
+    said = Headers(scope=scope).get("content-length", "")
+    return int(said) if said.isascii() and said.isdigit() else 0
 
 
 def _route(scope: Scope) -> str:

@@ -226,7 +226,7 @@ def _json_lines(file: TableFile, target: TextIO, on_bytes: OnBytes) -> _Written:
     keys: dict[str, int] = {}
     for _, item, _ in _objects(file):
         for key in item if isinstance(item, dict) else ():
-            keys.setdefault(str(key), len(keys))
+            keys.setdefault(_written(str(key)), len(keys))
     if not keys:
         raise EmptySourceError(f"{file.name} holds no JSON objects.", hint="Write one object per line.")
     writer = csv.writer(target, csv.unix_dialect)
@@ -234,9 +234,10 @@ def _json_lines(file: TableFile, target: TextIO, on_bytes: OnBytes) -> _Written:
     row = 0
     for row, (line, item, text) in enumerate(_objects(file), start=1):
         if isinstance(item, dict):
-            writer.writerow((row, line, *(_cell(item.get(key)) for key in keys)))
+            cells = {_written(str(key)): _cell(value) for key, value in item.items()}
+            writer.writerow((row, line, *(cells.get(key, "") for key in keys)))
         else:
-            bad.append(BadRow(line, "it is no JSON object", text[:KEPT_CHARS]))
+            bad.append(BadRow(line, "it is no JSON object", _written(text[:KEPT_CHARS])))
         if row % 5000 == 0:
             on_bytes(0)
     on_bytes(file.size)
@@ -249,9 +250,8 @@ def _objects(file: TableFile) -> Iterator[tuple[int, Any, str]]:
     with file.path.open("rb") as stream:
         start = stream.read(256).lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if start == b"[":
-        for place, item in enumerate(
-            read_json(file.path.read_bytes(), file.name, "Write one object per line."), start=1
-        ):
+        held = read_json(file.path.read_bytes(), file.name, "Write one object per line.")
+        for place, item in enumerate(held, start=1):
             yield place, item, json.dumps(item, ensure_ascii=False)
         return
     with file.path.open("rb") as lines:
@@ -266,9 +266,12 @@ def _objects(file: TableFile) -> Iterator[tuple[int, Any, str]]:
 def _cell(value: Any) -> str:
     if value is None:
         return ""
-    if isinstance(value, str):
-        return value.replace("\x00", "")
-    return json.dumps(value, ensure_ascii=False)
+    return _written(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+
+
+def _written(text: str) -> str:
+    """Without what JSON can spell and files cannot hold: NUL and half characters."""
+    return text.replace("\x00", "").encode("utf-8", "replace").decode()
 
 
 def refused(file: TableFile, error: KedgeError) -> SourceError:

@@ -13,13 +13,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from kedge.errors import EmptySourceError, SourceTooLargeError
+from kedge.errors import EmptySourceError, SourceTooLargeError, TooCostlyError
 from kedge.ingest.parse import decode_html, readable_name
 from kedge.ingest.parse.decode import decode_stream
 from kedge.ingest.parse.html import parse_html
 from kedge.ingest.parse.markdown import MarkdownParser
 from kedge.ingest.parse.text import TextParser
 from kedge.ingest.source import Source, with_format
+from kedge.text.untrusted import tame
 from kedge.types import Format, Metadata, ParsedDocument
 
 if TYPE_CHECKING:
@@ -77,8 +78,8 @@ def open_document(source: Source, limits: Limits | None = None) -> DocumentReade
         source=source,
         format=format,
         title=source.title or _clean(head.title) or readable_name(source.name),
-        author=head.author,
-        metadata={**head.metadata, **source.metadata},
+        author=_clean(head.author) or None,
+        metadata=_metadata({**head.metadata, **source.metadata}, source.name),
         warnings=head.warnings,
         segments=_chain(first, segments),
     )
@@ -90,7 +91,15 @@ def _chain(first: Segment, rest: Iterator[Segment]) -> Iterator[Segment]:
 
 
 def _clean(title: str | None) -> str:
-    return " ".join((title or "").split())[:300]
+    """One line of text, whatever the file says."""
+    return str(tame({"": " ".join((title or "").split())[:300]})[""])
+
+
+def _metadata(values: Metadata, name: str) -> Metadata:
+    try:
+        return tame(values)
+    except ValueError as error:
+        raise TooCostlyError(f"What {name} says about itself cannot be kept: {error}.", hint="Shorten it.") from error
 
 
 def _segments(source: Source, format: Format, limits: Limits | None) -> Iterator[Segment]:

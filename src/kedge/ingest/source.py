@@ -12,7 +12,7 @@ from typing import BinaryIO
 from kedge.errors import KedgeError, SourceTooLargeError, UnreadableError, UnsupportedFormatError
 from kedge.ids import sha256, stable_json
 from kedge.ingest.download import Download
-from kedge.ingest.parse.formats import detect_format
+from kedge.ingest.parse.formats import detect_format, known_content
 from kedge.types import Format, Json, Metadata, SourceError
 
 _PIECE = 1 << 20
@@ -108,10 +108,18 @@ class SourceOptions:
 
 def with_format(source: Source) -> Source:
     """The source with its format told from suffix, type and first bytes. Raises UnsupportedFormatError."""
-    if source.format is not None:
+    if source.text is not None and source.format is not None:
         return source
     with source.open() as stream:
-        found = detect_format(source.name, stream.read(_HEAD), source.content_type)
+        head = stream.read(_HEAD)
+    if content := known_content(head):
+        raise UnsupportedFormatError(
+            f"{source.name} is {content}, whatever its name says.",
+            hint="Unpack it or save it as PDF, HTML, markdown or text; tables go in with `--kind table`.",
+        )
+    if source.format is not None:
+        return source
+    found = detect_format(source.name, head, source.content_type)
     if found is None:
         raise UnsupportedFormatError(
             f"{source.name} is in no format that kedge reads.",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 
 from kedge.errors import UsageError
 from kedge.types import Json
@@ -15,6 +16,8 @@ from kedge.types import Json
 MAX_NAME_CHARS = 200
 MAX_DEPTH = 32
 MAX_VALUES = 100_000
+MAX_METADATA = 10_000
+"""Values that a file may say about itself."""
 MAX_INTEGER = 2**63 - 1
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 """Control characters but white space."""
@@ -70,6 +73,33 @@ def file_name(name: str) -> str:
     stem, dot, suffix = bare.rpartition(".")
     suffix = dot + suffix if stem and len(suffix) <= 10 else ""
     return bare[: MAX_NAME_CHARS - len(suffix)] + suffix
+
+
+def tame(values: Mapping[str, Json]) -> dict[str, Json]:
+    """What a file says about itself, as stores and JSON can keep it; ValueError when it is too deep or too much."""
+    left = [MAX_METADATA]
+
+    def tamed(item: Json, depth: int) -> Json:
+        left[0] -= 1
+        if depth > MAX_DEPTH or left[0] < 0:
+            raise ValueError("it is nested too deep or holds too much")
+        if isinstance(item, dict):
+            return {_text(key): tamed(inner, depth + 1) for key, inner in item.items()}
+        if isinstance(item, list):
+            return [tamed(inner, depth + 1) for inner in item]
+        if isinstance(item, str):
+            return _text(item)
+        try:
+            _check_scalar(item)
+        except ValueError:
+            return str(item) if isinstance(item, float) else None
+        return item
+
+    return {_text(key): tamed(value, 0) for key, value in values.items()}
+
+
+def _text(text: str) -> str:
+    return text if text.isascii() and "\0" not in text else text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
 def check_json(value: Json) -> None:

@@ -110,18 +110,15 @@ def verdict(case: Hostile, found: dict[str, Any], seconds: float, memory: int) -
     """What is wrong with an outcome: empty when nothing is."""
     if "error" in found:
         return str(found["error"])
-    if not found["after"]:
-        return "an ordinary file was not taken in afterwards"
-    if found["taken"] and not case.taken:
-        return "it was taken in"
-    if not found["taken"] and not found["message"]:
-        return "nothing says why it was not taken in"
-    if "error" in found["codes"]:
-        return "an unexpected error"
-    if found["seconds"] > seconds + SLACK_SECONDS:
-        return "it took too long"
-    own, child = found["peak"]
-    return "it took too much memory" if own > memory + SLACK_MEGABYTES or child > memory + SLACK_MEGABYTES else ""
+    faults = {
+        "an ordinary file was not taken in afterwards": not found["after"],
+        "it was taken in": found["taken"] and not case.taken,
+        "nothing says why it was not taken in": not found["taken"] and not found["message"],
+        "an unexpected error": "error" in found["codes"],
+        "it took too long": found["seconds"] > seconds + SLACK_SECONDS,
+        "it took too much memory": max(found["peak"]) > memory + SLACK_MEGABYTES,
+    }
+    return "; ".join(fault for fault, there in faults.items() if there)
 
 
 def main() -> None:

@@ -296,6 +296,7 @@ def row_files() -> list[Hostile]:
             "fetching.cypher",
             "graph",
             _text("LOAD CSV WITH HEADERS FROM 'file:///etc/passwd' AS row MERGE (n:U {id: row.x})"),
+            taken=True,
         ),
         Hostile("braces.cypher", "graph", _text("CREATE (n:A " + "{" * 100_000), taken=True),
         Hostile("cell-long.csv", "graph", _text("source,type,target\n" + "x" * 3_000_000 + ",knows,b\n")),

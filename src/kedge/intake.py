@@ -12,12 +12,12 @@ from kedge.ingest.jobs import JobTracker, OnProgress, new_job, unpack_request
 from kedge.ingest.kind import AnyKind, Kind, OwnWayKind, TakesIn, WayIn
 from kedge.ingest.parts import OnStep, Target
 from kedge.ingest.pipeline import Pipeline
-from kedge.keeper import CollectionKeeper
+from kedge.keeper import CollectionKeeper, check_name
 from kedge.kinds import kind_named
 from kedge.queues.base import finishing, job_lock
 from kedge.queues.opened import Work
 from kedge.stores.opened import Stores
-from kedge.text.untrusted import check_name, file_name
+from kedge.text.untrusted import file_name
 from kedge.types import IngestMode, IngestRequest, Job
 
 log = logging.getLogger(__name__)
@@ -67,7 +67,7 @@ class Intake:
     async def _register(self, request: IngestRequest) -> Job:
         if not request.sources and not request.uploads:
             raise UsageError("There is nothing to take in.", hint="Name a file, a folder, a glob or a URL.")
-        check_name(request.scope.collection, "a collection")
+        check_name(request.scope.collection)
         job = new_job(request, kind_named(request.kind).sole_document(request))
         await self._stores.catalog.jobs.put(job)
         return job

@@ -20,13 +20,21 @@ from kedge.models.watched import OnEmbed, WatchedEmbedder
 from kedge.models.wrappers import CachedEmbedder
 from kedge.stores.base import CanOptimize, IndexSpec
 from kedge.stores.opened import Stores
-from kedge.text.untrusted import check_name
 from kedge.types import Collection, Json, Scope
 
 log = logging.getLogger(__name__)
 
 PAGE = 1000
 NAME = re.compile(r"[\w][\w .@-]{0,99}")
+
+
+def check_name(name: str) -> None:
+    """UsageError for what cannot be the name of a collection."""
+    if not NAME.fullmatch(name):
+        raise UsageError(
+            f"{name!r} cannot be the name of a collection.",
+            hint="Use letters, digits, spaces, dots, dashes and underscores, at most 100.",
+        )
 
 
 class CollectionKeeper:
@@ -53,11 +61,7 @@ class CollectionKeeper:
 
     async def ensure(self, scope: Scope, kind: AnyKind, *, make: bool = True) -> tuple[Collection, Embedder]:
         """The collection for writing, with its embedder; made if it is not there yet, or else NotFoundError."""
-        if not NAME.fullmatch(scope.collection):
-            raise UsageError(
-                f"{scope.collection!r} cannot be the name of a collection.",
-                hint="Use letters, digits, spaces, dots, dashes and underscores, at most 100.",
-            )
+        check_name(scope.collection)
         collection = await self._stores.catalog.collections.get(scope) if make else await self.get(scope)
         if collection is None:
             collection = await self._make(scope, kind)
@@ -143,7 +147,6 @@ class CollectionKeeper:
             await self._stores.vectors.count(collection.index_name, collection.scope.tenant)
 
     async def _make(self, scope: Scope, kind: AnyKind) -> Collection:
-        check_name(scope.collection, "a collection")
         embedder = await self.embedder(self._settings.embedder)
         collection = Collection(
             scope=scope,

@@ -18,10 +18,15 @@ WHOLE = frozenset((BlockKind.CODE, BlockKind.TABLE, BlockKind.FORMULA))
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
 _LINE = re.compile(r"\n")
 _SPACE = re.compile(r"\s+")
-_CONNECTED = re.compile(r"\$\$.{1,500}?\$\$|\$[^$\n]+\$|`[^`\n]+`|\\\(.{1,500}?\\\)|\\\[.{1,500}?\\\]", re.DOTALL)
-"""Bounded, because a text of opening signs alone would be searched to its end from each of them."""
-MANY = 40_000
-"""Pieces in one segment from which on tiny neighbours are joined first: planning tries every group of them."""
+_CONNECTED = re.compile(
+    r"\$\$(?:[^$]|\$(?!\$))+\$\$|\$[^$\n]+\$|`[^`\n]+`"
+    r"|\\\((?:(?!\\[()]).)+\\\)|\\\[(?:(?!\\[\[\]]).)+\\\]",
+    re.DOTALL,
+)
+"""None holds its own opening sign, so that a text of opening signs alone is not searched to its end from each."""
+MANY, FEW_TOKENS = 2000, 4
+"""Pieces of one segment, and their mean size, from which on tiny neighbours are joined first: planning tries every
+group of them, which would take minutes."""
 TINY = 16
 """Tokens up to which they are."""
 
@@ -60,7 +65,7 @@ def split_blocks(text: str, blocks: Sequence[Block], count: CountTokens, target:
     pieces = _sentence_pieces(text, whole, count, target)
     while any(_too_long(piece, target, maximum) for piece in pieces):
         pieces = _halve(text, pieces, count, target, maximum)
-    if len(pieces) > MANY:
+    if len(pieces) > MANY and sum(piece.tokens for piece in pieces) < FEW_TOKENS * len(pieces):
         pieces = _joined(pieces)
     return Pieces(_with_gaps(text, pieces, count), cut)
 

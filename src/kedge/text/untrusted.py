@@ -10,7 +10,6 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-from kedge.errors import UsageError
 from kedge.types import Json
 
 MAX_NAME_CHARS = 200
@@ -42,19 +41,6 @@ def fault_in_line(text: str) -> str:
     if fault := fault_in_text(text):
         return fault
     return "holds control characters" if _CONTROLS.search(text) else ""
-
-
-def check_name(name: str, what: str) -> None:
-    """UsageError for what cannot be the name of a collection or a session."""
-    fault = fault_in_text(name)
-    if not fault and _UNSEEN.search(name):
-        fault = "holds characters that cannot be seen"
-    if not fault and not name.strip():
-        fault = "is blank"
-    if not fault and len(name) > MAX_NAME_CHARS:
-        fault = f"is longer than {MAX_NAME_CHARS} characters"
-    if fault:
-        raise UsageError(f"The name of {what} {fault}.", hint="Use letters, digits, blanks and signs such as - and _.")
 
 
 def file_name(name: str) -> str:

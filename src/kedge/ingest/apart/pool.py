@@ -144,6 +144,7 @@ class Pool:
     def __init__(self) -> None:
         self._idle: list[Child] = []
         self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
 
     def ask(self, asked: dict[str, Json], name: str, size: int, limits: Limits) -> Iterator[dict[str, Any]]:
         """Have a task done by a process that is ready, or by a new one; it is given back after a clean end only."""
@@ -182,9 +183,21 @@ class Pool:
             self._idle = self._idle[-MOST_IDLE:]
         for one in surplus:
             one.end()
-        timer = threading.Timer(IDLE_SECONDS + 1, self.close, [IDLE_SECONDS])
-        timer.daemon = True
-        timer.start()
+        self._end_later()
+
+    def _end_later(self) -> None:
+        """One timer for all; it goes on as long as there is somebody to end."""
+        with self._lock:
+            if self._timer is None and self._idle:
+                self._timer = threading.Timer(IDLE_SECONDS, self._end_old)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def _end_old(self) -> None:
+        with self._lock:
+            self._timer = None
+        self.close(IDLE_SECONDS)
+        self._end_later()
 
 
 _POOL = Pool()

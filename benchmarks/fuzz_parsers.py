@@ -2,9 +2,9 @@
 
     python -m benchmarks.fuzz_parsers [--target NAME] [--seconds 60]      (needs `pip install atheris`)
 
-Targets: the parsers of documents with the chunker behind them (offsets must be exact), encodings, corpora, tables, graph
-files. Only a KedgeError may come out. A finding is printed with its bytes, and the exit status is not 0. Without atheris
-the same targets run under hypothesis in `tests/hostile/test_fuzz.py`.
+Targets: the parsers of documents with the chunker behind them (offsets must be exact), encodings, corpora, tables,
+graph files. Only a KedgeError may come out. A finding is printed with its bytes, and the exit status is not 0. Without
+atheris the same targets run under hypothesis in `tests/hostile/test_fuzz.py`.
 """
 
 from __future__ import annotations
@@ -122,17 +122,8 @@ def _fuzz(target: str, seconds: int) -> None:
     import atheris
 
     atheris.instrument_func(TARGETS[target])
-    atheris.Setup(
-        [
-            sys.argv[0],
-            f"-max_total_time={seconds}",
-            "-max_len=4096",
-            "-timeout=20",
-            "-verbosity=0",
-            "-rss_limit_mb=2048",
-        ],
-        TARGETS[target],
-    )
+    options = [f"-max_total_time={seconds}", "-max_len=4096", "-timeout=20", "-verbosity=0", "-rss_limit_mb=2048"]
+    atheris.Setup([sys.argv[0], *options], TARGETS[target])
     atheris.Fuzz()
 
 

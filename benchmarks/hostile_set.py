@@ -299,7 +299,7 @@ def row_files() -> list[Hostile]:
             taken=True,
         ),
         Hostile("braces.cypher", "graph", _text("CREATE (n:A " + "{" * 100_000), taken=True),
-        Hostile("cell-long.csv", "graph", _text("source,type,target\n" + "x" * 3_000_000 + ",knows,b\n")),
+        Hostile("cell-long.csv", "graph", _text("source,type,target\n" + "x" * 3_000_000 + ",knows,b\n"), taken=True),
     ]
 
 

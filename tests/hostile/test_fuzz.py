@@ -30,12 +30,9 @@ from kedge.tables.schema import Column, ColumnType, Table
 from kedge.text.untrusted import check_json, fault_in_text, file_name, tame
 from kedge.types import Json, Right
 
+ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=20)
 JSON: st.SearchStrategy[Any] = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text(st.characters(exclude_categories=()), max_size=20),
+    st.none() | st.booleans() | st.integers() | st.floats() | ANY_TEXT,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
     max_leaves=12,
 )

@@ -133,8 +133,9 @@ def _run(statement: str, made: _Loaded, name: str, root: Path) -> None:
 def _clauses(statement: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = defaultdict(list)
     parts = list(_CLAUSE.finditer(statement))
-    for part, following in zip(parts, [*parts[1:], None], strict=True):
-        found[part[1].upper()].append(statement[part.end() : following.start() if following else len(statement)])
+    ends = [*(part.start() for part in parts[1:]), len(statement)]
+    for part, end in zip(parts, ends, strict=False):  # without any clause there is an end too many
+        found[part[1].upper()].append(statement[part.end() : end])
     return found
 
 

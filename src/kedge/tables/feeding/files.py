@@ -14,7 +14,14 @@ from typing import Any, TextIO
 import duckdb
 
 from kedge.config import Settings
-from kedge.errors import EmptySourceError, KedgeError, SourceFault, UnreadableError, UnsupportedFormatError
+from kedge.errors import (
+    EmptySourceError,
+    KedgeError,
+    SourceFault,
+    TooCostlyError,
+    UnreadableError,
+    UnsupportedFormatError,
+)
 from kedge.ingest.apart.limits import Limits
 from kedge.ingest.apart.parquet import parquet_to_csv
 from kedge.ingest.apart.pool import parquet_apart
@@ -32,6 +39,7 @@ DELIMITED = (".csv", ".tsv", ".tab", ".psv", ".txt")
 LINES = (".jsonl", ".ndjson", ".json")
 PARQUET = (".parquet", ".pq")
 MAX_RECORD = 8 << 20
+MAX_COLUMNS = 2000
 UNLIMITED = 8 << 30
 """Memory for reading Parquet in this process, where the settings want that."""
 log = logging.getLogger(__name__)
@@ -142,6 +150,7 @@ def stage(
             found = _staged(connection, file, lambda target: _json_lines(file, target, on_bytes), ",")
         elif suffix in DELIMITED or not suffix:
             dialect = detect(file.path, file.name, options)
+            _check_width(file, dialect.width)
             names, notes = column_names(dialect.header, dialect.width)
 
             def write(target: TextIO) -> _Written:
@@ -215,6 +224,7 @@ def _parquet(connection: duckdb.DuckDBPyConnection, file: TableFile, limits: Lim
             names, rows = said.names, said.rows
         else:
             names, rows = parquet_apart(file.path, Path(target.name), file.name, file.size, limits)
+        _check_width(file, len(names))
         clear, notes = column_names(names, len(names))
         return _Written(Staging(clear, rows, [], notes, "parquet"), rows)
 
@@ -227,6 +237,7 @@ def _json_lines(file: TableFile, target: TextIO, on_bytes: OnBytes) -> _Written:
     for _, item, _ in _objects(file):
         for key in item if isinstance(item, dict) else ():
             keys.setdefault(_written(str(key)), len(keys))
+        _check_width(file, len(keys))
     if not keys:
         raise EmptySourceError(f"{file.name} holds no JSON objects.", hint="Write one object per line.")
     writer = csv.writer(target, csv.unix_dialect)
@@ -243,6 +254,13 @@ def _json_lines(file: TableFile, target: TextIO, on_bytes: OnBytes) -> _Written:
     on_bytes(file.size)
     names, notes = column_names(list(keys), len(keys))
     return _Written(Staging(names, row, bad, notes, "json"), row - len(bad))
+
+
+def _check_width(file: TableFile, columns: int) -> None:
+    if columns > MAX_COLUMNS:
+        raise TooCostlyError(
+            f"{file.name} has {columns:,} columns or more; {MAX_COLUMNS:,} are possible.", hint="Turn it, or split it."
+        )
 
 
 def _objects(file: TableFile) -> Iterator[tuple[int, Any, str]]:

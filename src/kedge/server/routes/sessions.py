@@ -36,6 +36,7 @@ from kedge.server.routes.query import STREAM_DOC, count, counted
 from kedge.server.uploads import read_form, spool_files, text_fields
 from kedge.shapes import answer_json, session_json
 from kedge.stores.filters import from_mapping
+from kedge.text.untrusted import file_name
 from kedge.types import IngestMode, IngestRequest, Job, Json, Query, Scope
 
 router = APIRouter(prefix="/api/sessions", tags=["sessions"])
@@ -118,7 +119,7 @@ async def feed(
     else:
         body = _body(await _json(request))
         _check_sources(body, local_paths_allowed(request, settings, caller))
-        uploads = (await engine.spool(f"{body.name}.jsonl", _lines(body.rows)),) if body.rows else ()
+        uploads = (await engine.spool(f"{file_name(body.name)}.jsonl", _lines(body.rows)),) if body.rows else ()
     job = await engine.submit(_request(body, Scope(tenant, session_id), uploads))
     metrics.add(telemetry.SUBMITTED)
     return _accepted(job)

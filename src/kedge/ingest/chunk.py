@@ -26,8 +26,8 @@ _CUT_SENTENCE, _CUT_BLOCK, _CUT_INTRODUCTION, _CUT_SUBSECTION = 5.0, 2.0, 4.0, 0
 _EMPTINESS = 6.0
 _LARGE_GAP = 64
 _INLINE_FORMULA = re.compile(
-    r"\$\$.+?\$\$|(?<![\\$\w])\$(?![\s$])(?=[^$\n]*[A-Za-z\\^_=<>+])[^$\n]*(?<![\s\\])\$(?![\d$])"
-    r"|\\\(.+?\\\)|\\\[.+?\\\]|\\begin\{(?:equation|align|gather|math|eqnarray|multline|cases|[bpv]?matrix)",
+    r"\$\$(?:[^$]|\$(?!\$))+\$\$|(?<![\\$\w])\$(?![\s$])(?=[^$\n]*[A-Za-z\\^_=<>+])[^$\n]*(?<![\s\\])\$(?![\d$])"
+    r"|\\\((?:(?!\\[()]).)+\\\)|\\\[(?:(?!\\[\[\]]).)+\\\]|\\begin\{(?:equation|align|gather|math|eqnarray|multline|cases|[bpv]?matrix)",
     re.DOTALL,
 )
 

@@ -88,6 +88,10 @@ class Settings(BaseModel):
     )
     node_neighbours: int = Field(3, ge=0, le=20, description="Neighbours of a cited node that are told with it.")
     max_source_bytes: int = Field(1 << 30, ge=1, description="Largest source that is taken in.")
+    parse_apart: bool = Field(True, description="Read PDF, HTML, Parquet and long markdown in a process of its own.")
+    parse_timeout: float = Field(120.0, gt=0, description="Seconds for reading one file there, for each 8 MiB of it.")
+    parse_memory_bytes: int = Field(2 << 30, ge=256 << 20, description="Most memory of that process (Linux).")
+    parse_output_bytes: int = Field(512 << 20, ge=1 << 16, description="Most bytes that a file may unpack to there.")
     allow_private_urls: bool = Field(False, description="Let URLs lead to private and loopback addresses.")
     url_timeout: float = Field(30.0, gt=0, description="Seconds for one download.")
     host: str = Field("127.0.0.1", description="Address the server binds to.")
@@ -107,6 +111,13 @@ class Settings(BaseModel):
     oidc_refresh: float = Field(3600.0, ge=1, description="Seconds until the issuer's keys are fetched again.")
     oidc_timeout: float = Field(5.0, gt=0, le=60, description="Seconds for one request to the issuer.")
     api_key: SecretStr | None = Field(None, description="Key that commands send to a server named with `--url`.")
+    allowed_hosts: tuple[str, ...] = Field(
+        (), description="Names, beside loopback, that requests may be for; empty: any, but loopback alone on loopback."
+    )
+    cors_origins: tuple[str, ...] = Field(
+        (), description="Sites whose pages may call the API, like https://app.example."
+    )
+    hsts_seconds: int = Field(0, ge=0, description="Behind TLS: how long browsers shall insist on it; 0: not said.")
     max_upload_bytes: int = Field(256 << 20, ge=1, description="Largest upload.")
     workers: int = Field(1, ge=0, le=64, description="Ingestions that a process runs at once; 0: leave all to workers.")
     worker_timeout: float = Field(30.0, ge=1, description="Seconds without a sign of life: then others take its jobs.")
@@ -132,10 +143,23 @@ class Settings(BaseModel):
     log_format: Literal["plain", "json"] = Field("plain", description="Lines of text, or one JSON object a line.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("warning", description="Least level logged.")
 
-    @field_validator("channels", "oidc_algorithms", mode="before")
+    @field_validator("channels", "oidc_algorithms", "allowed_hosts", "cors_origins", mode="before")
     @classmethod
     def _listed(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else value
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in value:
+            parts = urlsplit(origin)
+            if (
+                parts.scheme not in ("http", "https")
+                or not parts.netloc
+                or origin != f"{parts.scheme}://{parts.netloc}"
+            ):
+                raise ValueError(f"{origin!r} is no origin; write https://app.example, without a path")
+        return value
 
     @field_validator("oidc_issuer", "oidc_jwks_url")
     @classmethod

@@ -22,6 +22,7 @@ from kedge.config import Settings
 from kedge.errors import KedgeError, NotFoundError, StoreError, UsageError
 from kedge.graphs.importing import EVERY_NODE
 from kedge.home import Home
+from kedge.ingest.apart.pool import close_idle
 from kedge.ingest.check import Checker, CheckReport, Problem
 from kedge.ingest.jobs import OnProgress
 from kedge.ingest.parts import OnStep, no_step
@@ -176,6 +177,7 @@ class Engine:
         await self._work.queue.close()
         await self._upkeep.close()
         await self._tables.close()
+        await asyncio.to_thread(close_idle)
         await self._keeper.close()
         if self._model is not None:
             await self._model.close()

@@ -21,6 +21,7 @@ KedgeError
 │   ├── UnreadableError        unreadable           permission, vanished file, broken PDF
 │   ├── UnsupportedFormatError unsupported_format
 │   ├── SourceTooLargeError    too_large
+│   ├── TooCostlyError         too_costly           reading it took more time, memory or output than allowed
 │   ├── LessonError            bad_lesson           a lesson whose front matter says what cannot be
 │   ├── ForbiddenAddressError  forbidden_address    a URL that leads to a private address
 │   └── UnfittingError         unfitting            a file whose columns do not go with its table's
@@ -193,6 +194,12 @@ class SourceTooLargeError(SourceFault):
     """Larger than the limit in the settings."""
 
     code = "too_large"
+
+
+class TooCostlyError(SourceFault):
+    """Reading it took more time, memory or output than the settings allow, and was stopped."""
+
+    code = "too_costly"
 
 
 class LessonError(SourceFault):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from pathlib import Path
 
 from kedge.config import Settings
 from kedge.errors import KedgeError, QueueFullError, UsageError
@@ -13,11 +12,12 @@ from kedge.ingest.jobs import JobTracker, OnProgress, new_job, unpack_request
 from kedge.ingest.kind import AnyKind, Kind, OwnWayKind, TakesIn, WayIn
 from kedge.ingest.parts import OnStep, Target
 from kedge.ingest.pipeline import Pipeline
-from kedge.keeper import CollectionKeeper
+from kedge.keeper import CollectionKeeper, check_name
 from kedge.kinds import kind_named
 from kedge.queues.base import finishing, job_lock
 from kedge.queues.opened import Work
 from kedge.stores.opened import Stores
+from kedge.text.untrusted import file_name
 from kedge.types import IngestMode, IngestRequest, Job
 
 log = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ class Intake:
     async def keep(self, name: str, chunks: AsyncIterator[bytes]) -> tuple[str, str]:
         """Keep an upload until its job has run, where whoever runs it can read it. QueueFullError."""
         await self._check_room()
-        return Path(name).name or "upload", await self._work.spool.keep(chunks)
+        return file_name(name), await self._work.spool.keep(chunks)
 
     async def run_queued(self, job: Job) -> None:
         """Run a job of the queue. What it fails of is in its row and in the log."""
@@ -84,6 +84,7 @@ class Intake:
     async def _register(self, request: IngestRequest) -> Job:
         if not request.sources and not request.uploads:
             raise UsageError("There is nothing to take in.", hint="Name a file, a folder, a glob or a URL.")
+        check_name(request.scope.collection)
         job = new_job(request, kind_named(request.kind).sole_document(request))
         await self._stores.catalog.jobs.put(job)
         return job

@@ -33,6 +33,15 @@ PROBE_SECONDS = 30.0
 NAME = re.compile(r"[\w][\w .@-]{0,99}")
 
 
+def check_name(name: str) -> None:
+    """UsageError for what cannot be the name of a collection."""
+    if not NAME.fullmatch(name):
+        raise UsageError(
+            f"{name!r} cannot be the name of a collection.",
+            hint="Use letters, digits, spaces, dots, dashes and underscores, at most 100.",
+        )
+
+
 class CollectionKeeper:
     """Makes, finds and deletes collections, and keeps their embedders loaded."""
 
@@ -61,11 +70,7 @@ class CollectionKeeper:
 
     async def ensure(self, scope: Scope, kind: AnyKind, *, make: bool = True) -> tuple[Collection, Embedder]:
         """The collection for writing, with its embedder; made if it is not there yet, or else NotFoundError."""
-        if not NAME.fullmatch(scope.collection):
-            raise UsageError(
-                f"{scope.collection!r} cannot be the name of a collection.",
-                hint="Use letters, digits, spaces, dots, dashes and underscores, at most 100.",
-            )
+        check_name(scope.collection)
         collection = await self._stores.catalog.collections.get(scope) if make else await self.get(scope)
         if collection is None:
             collection = await self._make(scope, kind)

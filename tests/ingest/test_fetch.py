@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
+import socket
+import threading
+from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
 
 from kedge.config import Settings
-from kedge.errors import ForbiddenAddressError, SourceTooLargeError, UnreadableError
-from kedge.ingest.fetch import fetch, is_public
+from kedge.errors import ForbiddenAddressError, SourceTooLargeError, UnreadableError, UnsupportedFormatError
+from kedge.ingest.fetch import fetch, is_public, resolve
 from kedge.ingest.reader import open_document
 from kedge.ingest.sources import Source, discover
 from kedge.types import Format, SourceError
@@ -144,3 +148,91 @@ def test_an_address_becomes_a_document(site: Site) -> None:
     (refused,) = discover([url], CLOSED)
     assert isinstance(refused, SourceError)
     assert refused.code == "forbidden_address"
+
+
+@pytest.mark.req("D-01")
+@pytest.mark.parametrize("url", ["http://user:s3cret@example.org/", "http://token@example.org/a.md"])
+def test_addresses_with_a_password_are_refused_without_showing_it(url: str) -> None:
+    with pytest.raises(ForbiddenAddressError) as caught:
+        fetch(url, OPEN, resolve=lambda host, port: ["8.8.8.8"])
+    assert "s3cret" not in str(caught.value)
+    assert "token" not in str(caught.value)
+    (error,) = discover([url], CLOSED)
+    assert isinstance(error, SourceError)
+    assert "s3cret" not in f"{error.url} {error.message}"
+
+
+@pytest.mark.req("D-01")
+@pytest.mark.parametrize("port", [22, 25, 111, 445, 993])
+def test_ports_of_other_services_are_refused(port: int) -> None:
+    with pytest.raises(ForbiddenAddressError, match=f"port {port}"):
+        fetch(f"http://example.org:{port}/", CLOSED, resolve=lambda host, port: ["8.8.8.8"])
+
+
+@pytest.mark.req("D-01")
+@pytest.mark.parametrize(
+    "target",
+    [
+        "http://169.254.169.254/latest/meta-data/",
+        "http://[::ffff:169.254.169.254]/",
+        "http://2852039166/",
+        "http://0251.0376.0251.0376/",
+        "file:///etc/passwd",
+        "gopher://127.0.0.1:6379/_FLUSHALL",
+        "http://user:x@public.example/",
+    ],
+)
+def test_redirects_lead_nowhere_else(site: Site, monkeypatch: pytest.MonkeyPatch, target: str) -> None:
+    """The first hop is public (the test says so); each further one is checked like the first."""
+    site.redirect("/start", target)
+    monkeypatch.setattr("kedge.ingest.fetch.is_public", lambda address: str(address) == "127.0.0.1")
+
+    def answers(host: str, port: int) -> list[str]:
+        return ["127.0.0.1"] if host == "public.example" else resolve(host, port)
+
+    with pytest.raises((ForbiddenAddressError, UnreadableError)):
+        fetch(site.url("/start", "public.example"), CLOSED, resolve=answers)
+    assert len(site.hosts) == 1
+
+
+@pytest.mark.req("D-01")
+def test_a_server_that_drips_is_left_in_time() -> None:
+    """A byte now and then keeps every single read in time; the whole must end nevertheless."""
+    done = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def drip() -> None:
+            connection, _ = listening.accept()
+            with connection, suppress(OSError):
+                connection.sendall(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+                while not done.wait(0.05):
+                    connection.sendall(b"x")
+
+        thread = threading.Thread(target=drip)
+        thread.start()
+        try:
+            with pytest.raises(UnreadableError, match="longer than"):
+                fetch(
+                    f"http://127.0.0.1:{listening.getsockname()[1]}/", Settings(allow_private_urls=True, url_timeout=1)
+                )
+        finally:
+            done.set()
+            thread.join()
+
+
+@pytest.mark.req("D-01")
+def test_packed_downloads_are_measured_unpacked(site: Site) -> None:
+    site.page("/bomb", gzip.compress(bytes(20 << 20)), "text/plain", Content_Encoding="gzip")
+    with pytest.raises(SourceTooLargeError):
+        fetch(site.url("/bomb"), Settings(allow_private_urls=True, max_source_bytes=1 << 20))
+    site.page("/odd", b"x", "text/plain", Content_Encoding="br")
+    with pytest.raises(UnreadableError, match="packed"):
+        fetch(site.url("/odd"), OPEN)
+
+
+@pytest.mark.req("D-01")
+@pytest.mark.parametrize("kind", ["image/png", "video/mp4", "application/zip"])
+def test_what_is_no_document_is_not_downloaded(site: Site, kind: str) -> None:
+    site.page("/x", b"x" * 100, kind)
+    with pytest.raises(UnsupportedFormatError):
+        fetch(site.url("/x"), OPEN)

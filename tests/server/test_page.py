@@ -65,7 +65,7 @@ def test_the_switch_hides_the_page_and_nothing_else(tmp_path: Path) -> None:
     for environ in ({"ENABLE_RAG_SEARCH": "false"}, {"KEDGE_ENABLE_RAG_SEARCH": "false"}):
         settings = load_settings(environ=environ, home=tmp_path / "home", embedder=EMBEDDER)
         assert stray_variables(environ) == []
-        with TestClient(create_app(settings)) as hidden:
+        with TestClient(create_app(settings), base_url="http://localhost") as hidden:
             assert [hidden.get(path).status_code for path in ("/rag", "/rag/main.js", "/rag/about.json", "/")] == [
                 404
             ] * 4

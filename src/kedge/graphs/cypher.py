@@ -16,26 +16,33 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
-from kedge.errors import EncodingError, SourceFault, UnreadableError
+from kedge.errors import EncodingError, SourceFault, SourceTooLargeError, UnreadableError
 from kedge.graphs.reading import GraphFile
 from kedge.graphs.tables import rows
 from kedge.graphs.values import edge_id, property_value
-from kedge.ingest.source import unreadable
+from kedge.ingest.source import is_file_within, unreadable
 from kedge.stores.nodes.base import Edge, Node
 from kedge.types import Json
 
+MAX_SCRIPT_BYTES = 64 << 20
+"""Scripts are read whole; what is larger belongs into tables that a script loads."""
 NAME_COLUMNS = 4
 """Columns, the key among them, that a node's title is looked for in."""
 _LOAD = re.compile(r"LOAD\s+CSV\s+WITH\s+HEADERS\s+FROM\s+['\"]([^'\"]+)['\"]\s+AS\s+(\w+)", re.IGNORECASE)
-_NODE = r"\(\s*(?P<{0}>\w*)\s*(?::\s*`?(?P<{0}_label>[^`:){{\s]+)`?)?[^){{]*(?P<{0}_map>\{{[^}}]*\}})?\s*\)"
+# Repeats are bounded and never hold what opens them: a script of opening signs alone is read in time, too.
+_NODE = (
+    r"\(\s{{0,99}}(?P<{0}>\w{{0,99}})\s{{0,99}}(?::\s{{0,99}}`?(?P<{0}_label>[^`:(){{\s]{{1,200}})`?)?"
+    r"[^(){{]{{0,200}}(?P<{0}_map>\{{[^{{}}]*\}})?\s{{0,99}}\)"
+)
 _ONE = re.compile(_NODE.format("n"))
 _EDGE = re.compile(
     _NODE.format("a")
-    + r"\s*-\s*\[\s*\w*\s*:\s*`?(?P<type>[^`\]{\s]+)`?\s*(?P<map>\{[^}]*\})?\s*\]\s*->\s*"
+    + r"\s{0,99}-\s{0,99}\[\s{0,99}\w{0,99}\s{0,99}:\s{0,99}`?(?P<type>[^`\]{\s]{1,200})`?"
+    + r"\s{0,99}(?P<map>\{[^{}]*\})?\s{0,99}\]\s{0,99}->\s{0,99}"
     + _NODE.format("b")
 )
-_EQUAL = re.compile(r"(\w+)\.`?(\w+)`?\s*=\s*(\w+)\.`?(\w+)`?")
-_PAIR = re.compile(r"`?(\w+)`?\s*:\s*(\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[^,}]+)")
+_EQUAL = re.compile(r"\b(\w+)\.`?(\w+)`?\s{0,99}=\s{0,99}(\w+)\.`?(\w+)`?")
+_PAIR = re.compile(r"`?\b(\w+)`?\s{0,99}:\s*(\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[^,}]+)")
 _CLAUSE = re.compile(r"\b(MERGE|CREATE|MATCH|WHERE|SET|RETURN|LOAD\s+CSV|WITH(?!\s+HEADERS))\b", re.IGNORECASE)
 _PASSED = re.compile(
     r"^\s*(?:(?:CREATE|DROP)\s+(?:CONSTRAINT|INDEX|FULLTEXT|RANGE)|CALL\s+db\.|BEGIN|COMMIT|:)", re.IGNORECASE
@@ -59,6 +66,8 @@ class _Loaded:
 def open_script(path: Path, name: str, root: Path) -> GraphFile:
     """Carry the script out. SourceFault when it cannot be read."""
     try:
+        if path.stat().st_size > MAX_SCRIPT_BYTES:
+            raise SourceTooLargeError(f"{name} is larger than {MAX_SCRIPT_BYTES:,} bytes.", hint="Load tables instead.")
         text = path.read_text("utf-8-sig")
     except UnicodeDecodeError as error:
         raise EncodingError(f"{name} is not UTF-8.", hint="Save the file as UTF-8.") from error
@@ -124,14 +133,15 @@ def _run(statement: str, made: _Loaded, name: str, root: Path) -> None:
 def _clauses(statement: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = defaultdict(list)
     parts = list(_CLAUSE.finditer(statement))
-    for part, following in zip(parts, [*parts[1:], None], strict=True):
-        found[part[1].upper()].append(statement[part.end() : following.start() if following else len(statement)])
+    ends = [*(part.start() for part in parts[1:]), len(statement)]
+    for part, end in zip(parts, ends, strict=False):  # without any clause there is an end too many
+        found[part[1].upper()].append(statement[part.end() : end])
     return found
 
 
 def _table(root: Path, address: str, name: str) -> Iterator[dict[str, str]]:
     file = root / Path(address.replace("file:///", "")).name
-    if not file.is_file():
+    if not file.exists() or not is_file_within(file, root):
         raise UnreadableError(
             f"{name} loads {file.name}, which is not beside it.", hint=f"Put {file.name} into the folder of the script."
         )

@@ -14,7 +14,7 @@ from kedge.graphs.reading import GraphFile, open_graph_file
 from kedge.ingest.jobs import JobTracker
 from kedge.ingest.parts import Target
 from kedge.ingest.remove import sweep
-from kedge.ingest.source import source_error, unreadable
+from kedge.ingest.source import is_file_within, source_error, unreadable
 from kedge.stores.nodes.base import Edge, Node
 from kedge.stores.nodes.rules import check
 from kedge.types import IngestMode, IngestRequest, Job, JobStatus
@@ -209,7 +209,7 @@ def _files(request: IngestRequest) -> list[_File]:
 
 def _in_folder(folder: Path) -> list[Path]:
     """The graph files of a folder; where there are scripts, those alone: they load the tables beside them."""
-    files = sorted(path for path in folder.iterdir() if path.is_file() and path.suffix.lower() in FILES)
+    files = sorted(path for path in folder.iterdir() if path.suffix.lower() in FILES and is_file_within(path, folder))
     return [path for path in files if path.suffix.lower() in SCRIPTS] or files
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from kedge.errors import EncodingError, SourceFault, UnreadableError
+from kedge.errors import SourceFault, UnreadableError
 from kedge.graphs.reading import GraphFile
 from kedge.graphs.values import edge_id
+from kedge.ingest.json_text import numbered_lines, read_json
 from kedge.ingest.source import unreadable
 from kedge.stores.nodes.base import Edge, Node
 from kedge.types import Json
@@ -35,13 +35,7 @@ def open_json(path: Path, name: str, *, lines: bool) -> GraphFile:
 
 def _whole(path: Path, name: str) -> Mapping[str, Any]:
     try:
-        held = json.loads(path.read_text("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise EncodingError(f"{name} is not UTF-8.", hint="Save the file as UTF-8.") from error
-    except (ValueError, RecursionError) as error:
-        raise UnreadableError(
-            f"{name} is not JSON: {error}.", hint="One JSON object a line goes into a .jsonl."
-        ) from error
+        held = read_json(path.read_bytes(), name, "One JSON object a line goes into a .jsonl.")
     except OSError as error:
         raise unreadable(name, error) from error
     if isinstance(held, list):
@@ -55,20 +49,17 @@ def _whole(path: Path, name: str) -> Mapping[str, Any]:
 def _lines(path: Path, name: str) -> Iterator[Node | Edge | SourceFault]:
     try:
         with path.open("rb") as stream:
-            for number, line in enumerate(stream, 1):
-                if line.strip():
-                    yield _line(line, f"Line {number} of {name}")
+            for number, line in numbered_lines(stream):
+                yield line if isinstance(line, SourceFault) else _line(line, f"Line {number} of {name}")
     except OSError as error:
         raise unreadable(name, error) from error
 
 
 def _line(line: bytes, where: str) -> Node | Edge | SourceFault:
     try:
-        row = json.loads(line.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        return EncodingError(f"{where} is not UTF-8.", hint="Save the file as UTF-8.")
-    except (ValueError, RecursionError) as error:
-        return UnreadableError(f"{where} is not JSON: {error}.", hint="Each line must be one JSON object.")
+        row = read_json(line, where)
+    except SourceFault as fault:
+        return fault
     return _read(row, where, edge=_is_edge(row))
 
 

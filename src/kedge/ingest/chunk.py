@@ -26,8 +26,8 @@ _CUT_SENTENCE, _CUT_BLOCK, _CUT_INTRODUCTION, _CUT_SUBSECTION = 5.0, 2.0, 4.0, 0
 _EMPTINESS = 6.0
 _LARGE_GAP = 64
 _INLINE_FORMULA = re.compile(
-    r"\$\$.+?\$\$|(?<![\\$\w])\$(?![\s$])(?=[^$\n]*[A-Za-z\\^_=<>+])[^$\n]*(?<![\s\\])\$(?![\d$])"
-    r"|\\\(.+?\\\)|\\\[.+?\\\]|\\begin\{(?:equation|align|gather|math|eqnarray|multline|cases|[bpv]?matrix)",
+    r"\$\$(?:[^$]|\$(?!\$))+\$\$|(?<![\\$\w])\$(?![\s$])(?=[^$\n]*[A-Za-z\\^_=<>+])[^$\n]*(?<![\s\\])\$(?![\d$])"
+    r"|\\\((?:(?!\\[()]).)+\\\)|\\\[(?:(?!\\[\[\]]).)+\\\]|\\begin\{(?:equation|align|gather|math|eqnarray|multline|cases|[bpv]?matrix)",
     re.DOTALL,
 )
 
@@ -158,7 +158,8 @@ class _Plan:
         for end in range(start + 1, len(self._pieces) + 1):
             size = self._ends[end] - offset
             yield end, self._cost(start, end, size, budget)
-            if size - first_size > reach or size > self._limits.maximum:
+            # Pieces can count for nothing (unseen characters): each is taken for one token at least.
+            if max(size - first_size, end - start - 1) > reach or size > self._limits.maximum:
                 return
 
     def _cost(self, start: int, end: int, size: int, budget: int) -> float:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
 
-from kedge.errors import EmptySourceError, EncodingError, SourceFault, SourceTooLargeError, UnreadableError
+from kedge.errors import EmptySourceError, EncodingError, SourceFault, UnreadableError
+from kedge.ingest.json_text import numbered_lines, read_json
 from kedge.ingest.source import Source, source_error
 from kedge.types import Format, Json, Metadata, SourceError
 
-MAX_LINE = 64 << 20
-"""Longest line in bytes."""
 MAX_REPORTED = 100
 """Faulty lines that are named one by one."""
 _OWN_FIELDS = frozenset(("_id", "id", "title", "text"))
@@ -21,7 +19,7 @@ _OWN_FIELDS = frozenset(("_id", "id", "title", "text"))
 def is_corpus(source: Source) -> bool:
     """Whether the first line that is not empty is a document."""
     with source.open() as stream:
-        for _, line in _lines(stream):
+        for _, line in numbered_lines(stream):
             if isinstance(line, SourceFault):
                 return False
             try:
@@ -37,10 +35,10 @@ def is_corpus(source: Source) -> bool:
 def corpus_titles(path: Path) -> Iterator[str]:
     """Titles of the rows that have one. Faults are left to `read_corpus`, which names them."""
     with path.open("rb") as lines:
-        for line in lines:
+        for _, line in numbered_lines(lines):
             try:
-                row = json.loads(line)
-            except ValueError:
+                row = {} if isinstance(line, SourceFault) else read_json(line, path.name)
+            except SourceFault:
                 continue
             title = row.get("title") if isinstance(row, dict) else None
             if isinstance(title, str) and title.strip():
@@ -53,7 +51,7 @@ def read_corpus(source: Source) -> Iterator[Source | SourceError]:
     faults = 0
     rows = 0
     with source.open() as stream:
-        for number, line in _lines(stream):
+        for number, line in numbered_lines(stream):
             try:
                 if isinstance(line, SourceFault):
                     raise line
@@ -77,19 +75,6 @@ def read_corpus(source: Source) -> Iterator[Source | SourceError]:
     if not rows and not faults:
         empty = EmptySourceError(f"{source.name} holds no rows.", hint="Fill it or leave it out.")
         yield source_error(source.url, empty)
-
-
-def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes | SourceFault]]:
-    """Numbered lines that are not empty; one that is too long is skipped without reading it into memory."""
-    number = 0
-    while line := stream.readline(MAX_LINE + 1):
-        number += 1
-        if len(line) > MAX_LINE:
-            while line and not line.endswith(b"\n"):
-                line = stream.readline(MAX_LINE)
-            yield number, SourceTooLargeError(f"Line {number} is over {MAX_LINE:,} bytes.", hint="Split the document.")
-        elif line.strip():
-            yield number, line
 
 
 def _row(source: Source, line: bytes, number: int) -> Source:
@@ -120,12 +105,7 @@ def _row(source: Source, line: bytes, number: int) -> Source:
 
 
 def _object(line: bytes, where: str) -> dict[str, Json]:
-    try:
-        values = json.loads(line.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise EncodingError(f"{where} is not UTF-8.", hint="Save the file as UTF-8.") from error
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise UnreadableError(f"{where} is not JSON: {error}.", hint="Each line must be one JSON object.") from error
+    values = read_json(line, where)
     if b"\\u" in line and _has_broken_characters(values):
         raise EncodingError(f"{where} holds half a character or a NUL.", hint="Write it again as valid UTF-8.")
     if not isinstance(values, dict):

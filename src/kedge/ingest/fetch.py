@@ -19,16 +19,27 @@ from urllib.parse import unquote
 import httpx
 
 from kedge.config import Settings
-from kedge.errors import ForbiddenAddressError, SourceTooLargeError, UnreadableError
+from kedge.errors import ForbiddenAddressError, SourceTooLargeError, UnreadableError, UnsupportedFormatError
+from kedge.ingest.deadline import Watch
 from kedge.ingest.download import Download
+from kedge.text.untrusted import file_name
+from kedge.urls import mask_url
 
 MAX_REDIRECTS = 5
 Address = IPv4Address | IPv6Address
 Resolve = Callable[[str, int], list[str]]
 _NAT64 = IPv6Network("64:ff9b::/96")
 _PIECE = 1 << 16
-_AGENT = "kedge (+document ingestion)"
-_ACCEPT = "text/html, text/markdown, text/plain, application/pdf;q=0.9, */*;q=0.5"
+_HEADERS = {
+    "User-Agent": "kedge (+document ingestion)",
+    "Accept": "text/html, text/markdown, text/plain, application/pdf;q=0.9, */*;q=0.5",
+    "Accept-Encoding": "gzip, deflate",
+}
+_ENCODINGS = frozenset(("", "identity", "gzip", "x-gzip", "deflate"))
+"""Those whose pieces grow a thousandfold at most, so that the size can be checked piece by piece."""
+_NO_DOCUMENTS = ("image/", "audio/", "video/", "font/", "application/zip", "application/x-tar", "application/gzip")
+_WEB_PORTS = frozenset((80, 443))
+_SYSTEM_PORTS = range(1024)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,26 +69,30 @@ def fetch(url: str, settings: Settings, *, resolve: Resolve = resolve) -> Fetche
     that servers and networks do wrong.
     """
     deadline = time.monotonic() + settings.url_timeout
+    watch = Watch()
     try:
-        return _follow(httpx.URL(url), settings, resolve, deadline)
+        with watch.until(deadline):
+            return _follow(httpx.URL(url), settings, resolve, deadline, watch)
     except httpx.InvalidURL as error:
         raise UnreadableError(f"{url} is not a valid address: {error}.", hint="Check its spelling.") from error
     except httpx.TimeoutException as error:
         raise _too_slow(url, settings) from error
     except httpx.HTTPError as error:
+        if watch.late:
+            raise _too_slow(url, settings) from error
         hint = "Check that the server is up and the address is right."
         raise UnreadableError(
             f"{url} cannot be downloaded: {str(error) or type(error).__name__}.", hint=hint
         ) from error
 
 
-def _follow(url: httpx.URL, settings: Settings, resolve: Resolve, deadline: float) -> Fetched:
+def _follow(url: httpx.URL, settings: Settings, resolve: Resolve, deadline: float, watch: Watch) -> Fetched:
     first = url
     for _ in range(MAX_REDIRECTS + 1):
         addresses = _checked_addresses(url, settings, resolve)
         # No proxies from the environment: they would look the name up again.
         with httpx.Client(trust_env=False, follow_redirects=False) as client:
-            response = _send(client, url, addresses, deadline, settings)
+            response = _send(client, url, addresses, deadline, settings=settings, watch=watch)
             try:
                 if not response.has_redirect_location:
                     return _save(url, response, settings, deadline)
@@ -91,6 +106,15 @@ def _checked_addresses(url: httpx.URL, settings: Settings, resolve: Resolve) -> 
     if url.scheme not in ("http", "https"):
         raise ForbiddenAddressError(
             f"{url} is not an http or https address.", hint="Download it yourself and ingest the file."
+        )
+    if url.userinfo:
+        raise ForbiddenAddressError(
+            f"{mask_url(str(url))} carries a user or a password.",
+            hint="Addresses are shown with answers: leave it out.",
+        )
+    if _port(url) in _SYSTEM_PORTS and _port(url) not in _WEB_PORTS and not settings.allow_private_urls:
+        raise ForbiddenAddressError(
+            f"{url} leads to port {_port(url)}, which is no port of the web.", hint="Use 80, 443, or one from 1024 on."
         )
     if not url.host:
         raise UnreadableError(f"{url} names no host.", hint="Check its spelling.")
@@ -131,16 +155,22 @@ def is_public(address: Address) -> bool:
 
 
 def _send(
-    client: httpx.Client, url: httpx.URL, addresses: list[Address], deadline: float, settings: Settings
+    client: httpx.Client,
+    url: httpx.URL,
+    addresses: list[Address],
+    deadline: float,
+    *,
+    settings: Settings,
+    watch: Watch,
 ) -> httpx.Response:
     """Ask the first address that answers, by number; the server still hears the name, in Host and in TLS."""
     for number, address in enumerate(addresses):
         request = client.build_request(
             "GET",
             url.copy_with(host=str(address), fragment=None),
-            headers={"Host": url.netloc.decode("ascii"), "User-Agent": _AGENT, "Accept": _ACCEPT},
+            headers={**_HEADERS, "Host": url.netloc.decode("ascii")},
             timeout=_left(deadline, url, settings),
-            extensions={"sni_hostname": url.host},
+            extensions={"sni_hostname": url.host, "trace": watch.trace},
         )
         try:
             return client.send(request, stream=True)
@@ -156,6 +186,14 @@ def _save(url: httpx.URL, response: httpx.Response, settings: Settings, deadline
             f"{url} answered {response.status_code} {response.reason_phrase}.",
             hint="Open it in a browser; pages behind a login cannot be ingested by address.",
         )
+    kind = response.headers.get("content-type", "").strip().lower()
+    if kind.startswith(_NO_DOCUMENTS):
+        raise UnsupportedFormatError(f"{url} is {kind[:60]}, not a document.", hint="Give the address of a text.")
+    coding = response.headers.get("content-encoding", "").strip().lower()
+    if coding not in _ENCODINGS:
+        raise UnreadableError(
+            f"{url} is packed as {coding[:40]!r}, which was not asked for.", hint="Download it yourself."
+        )
     download = Download()
     for piece in response.iter_bytes(_PIECE):
         download.write(piece)
@@ -167,7 +205,7 @@ def _save(url: httpx.URL, response: httpx.Response, settings: Settings, deadline
             )
         _left(deadline, url, settings)
     download.finish()
-    name = unquote(PurePosixPath(url.path).name) or url.host
+    name = file_name(unquote(PurePosixPath(url.path).name) or url.host)
     return Fetched(str(url), name, download, response.headers.get("content-type"), _last_modified(response))
 
 

@@ -18,7 +18,17 @@ WHOLE = frozenset((BlockKind.CODE, BlockKind.TABLE, BlockKind.FORMULA))
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
 _LINE = re.compile(r"\n")
 _SPACE = re.compile(r"\s+")
-_CONNECTED = re.compile(r"\$\$.+?\$\$|\$[^$\n]+\$|`[^`\n]+`|\\\(.+?\\\)|\\\[.+?\\\]", re.DOTALL)
+_CONNECTED = re.compile(
+    r"\$\$(?:[^$]|\$(?!\$))+\$\$|\$[^$\n]+\$|`[^`\n]+`"
+    r"|\\\((?:(?!\\[()]).)+\\\)|\\\[(?:(?!\\[\[\]]).)+\\\]",
+    re.DOTALL,
+)
+"""None holds its own opening sign, so that a text of opening signs alone is not searched to its end from each."""
+MANY, FEW_TOKENS = 2000, 4
+"""Pieces of one segment, and their mean size, from which on tiny neighbours are joined first: planning tries every
+group of them, which would take minutes."""
+TINY = 16
+"""Tokens up to which they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +65,8 @@ def split_blocks(text: str, blocks: Sequence[Block], count: CountTokens, target:
     pieces = _sentence_pieces(text, whole, count, target)
     while any(_too_long(piece, target, maximum) for piece in pieces):
         pieces = _halve(text, pieces, count, target, maximum)
+    if len(pieces) > MANY and sum(piece.tokens for piece in pieces) < FEW_TOKENS * len(pieces):
+        pieces = _joined(pieces)
     return Pieces(_with_gaps(text, pieces, count), cut)
 
 
@@ -126,6 +138,24 @@ def _inside(at: int, spans: Sequence[tuple[int, int]]) -> bool:
 def _nearest_middle(spans: Sequence[tuple[int, int]], length: int) -> tuple[int, int] | None:
     near = [span for span in spans if length * 0.15 < span[0] and span[1] < length * 0.85]
     return min(near, key=lambda span: abs(span[0] - length / 2), default=None)
+
+
+def _joined(pieces: Sequence[Piece]) -> list[Piece]:
+    """Neighbours of one kind and section put together as long as they stay tiny."""
+    joined: list[Piece] = []
+    for piece in pieces:
+        last = joined[-1] if joined else None
+        fits = last is not None and last.kind is piece.kind and last.kind is not BlockKind.HEADING
+        if (
+            last is not None
+            and fits
+            and last.block.section == piece.block.section
+            and last.tokens + piece.tokens < TINY
+        ):
+            joined[-1] = replace(last, end=piece.end, tokens=last.tokens + piece.tokens)
+        else:
+            joined.append(piece)
+    return joined
 
 
 def _with_gaps(text: str, pieces: Sequence[Piece], count: CountTokens) -> list[Piece]:

@@ -11,16 +11,20 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-from kedge.errors import EmptySourceError, SourceTooLargeError
+from kedge.errors import EmptySourceError, SourceTooLargeError, TooCostlyError
 from kedge.ingest.parse import decode_html, readable_name
 from kedge.ingest.parse.decode import decode_stream
 from kedge.ingest.parse.html import parse_html
 from kedge.ingest.parse.markdown import MarkdownParser
 from kedge.ingest.parse.text import TextParser
 from kedge.ingest.source import Source, with_format
+from kedge.text.untrusted import tame
 from kedge.types import Format, Metadata, ParsedDocument
+
+if TYPE_CHECKING:
+    from kedge.ingest.apart.limits import Limits
 
 TEXT_SEGMENT = 1 << 20
 """Characters of plain text per segment."""
@@ -28,6 +32,8 @@ MARKDOWN_SEGMENT = 1 << 20
 """Characters of markdown per segment; link definitions are forgotten at its border."""
 MAX_HTML_BYTES = 64 << 20
 """A page is read as a tree, in one piece."""
+MARKDOWN_APART = 1 << 16
+"""Bytes of markdown from which on it is read in another process."""
 _RESERVE = 1 << 14
 _EMPTY_LINE = re.compile(r"\n[^\S\n]*\n")
 _FENCE_OR_HEADING = re.compile(r"^ {0,3}(?:(?P<fence>`{3,}|~{3,})|#{1,6} )", re.MULTILINE)
@@ -56,11 +62,14 @@ class DocumentReader:
     """To be read once, in order. May raise SourceFault, for instance when a file changes meanwhile."""
 
 
-def open_document(source: Source) -> DocumentReader:
-    """Open and read the first segment; the others follow on demand. Raises SourceFault."""
+def open_document(source: Source, limits: Limits | None = None) -> DocumentReader:
+    """Open and read the first segment; the others follow on demand. Raises SourceFault.
+
+    With limits, formats that are risky to read are read in another process, within them.
+    """
     source = with_format(source)
     format = source.format or Format.TEXT
-    segments = _segments(source, format)
+    segments = _segments(source, format, limits)
     first = next(segments, None)
     if first is None:
         raise EmptySourceError(f"{source.name} holds no text.", hint="Remove it, or fill it and ingest again.")
@@ -69,8 +78,8 @@ def open_document(source: Source) -> DocumentReader:
         source=source,
         format=format,
         title=source.title or _clean(head.title) or readable_name(source.name),
-        author=head.author,
-        metadata={**head.metadata, **source.metadata},
+        author=_clean(head.author) or None,
+        metadata=_metadata({**head.metadata, **source.metadata}, source.name),
         warnings=head.warnings,
         segments=_chain(first, segments),
     )
@@ -82,10 +91,34 @@ def _chain(first: Segment, rest: Iterator[Segment]) -> Iterator[Segment]:
 
 
 def _clean(title: str | None) -> str:
-    return " ".join((title or "").split())[:300]
+    """One line of text, whatever the file says."""
+    return str(tame({"": " ".join((title or "").split())[:300]})[""])
 
 
-def _segments(source: Source, format: Format) -> Iterator[Segment]:
+def _metadata(values: Metadata, name: str) -> Metadata:
+    try:
+        return tame(values)
+    except ValueError as error:
+        raise TooCostlyError(f"What {name} says about itself cannot be kept: {error}.", hint="Shorten it.") from error
+
+
+def _segments(source: Source, format: Format, limits: Limits | None) -> Iterator[Segment]:
+    if limits is None or not _is_risky(source, format):
+        yield from read_segments(source, format)
+        return
+    from kedge.ingest.apart.pool import document_apart
+
+    for base, document in document_apart(source, format, limits):
+        yield Segment(base, document)
+
+
+def _is_risky(source: Source, format: Format) -> bool:
+    """Parsers in C, and markdown of a length at which its odd corners take minutes."""
+    return format in (Format.PDF, Format.HTML) or (format is Format.MARKDOWN and source.size > MARKDOWN_APART)
+
+
+def read_segments(source: Source, format: Format) -> Iterator[Segment]:
+    """The segments, read in this process."""
     if format is Format.PDF:
         from kedge.ingest.parse.pdf import parse_pdf  # slow to load, and most sources are none
 

@@ -12,7 +12,7 @@ from typing import BinaryIO
 from kedge.errors import KedgeError, SourceTooLargeError, UnreadableError, UnsupportedFormatError
 from kedge.ids import sha256, stable_json
 from kedge.ingest.download import Download
-from kedge.ingest.parse.formats import detect_format
+from kedge.ingest.parse.formats import detect_format, known_content
 from kedge.types import Format, Json, Metadata, SourceError
 
 _PIECE = 1 << 20
@@ -108,10 +108,18 @@ class SourceOptions:
 
 def with_format(source: Source) -> Source:
     """The source with its format told from suffix, type and first bytes. Raises UnsupportedFormatError."""
-    if source.format is not None:
+    if source.text is not None and source.format is not None:
         return source
     with source.open() as stream:
-        found = detect_format(source.name, stream.read(_HEAD), source.content_type)
+        head = stream.read(_HEAD)
+    if content := known_content(head):
+        raise UnsupportedFormatError(
+            f"{source.name} is {content}, whatever its name says.",
+            hint="Unpack it or save it as PDF, HTML, markdown or text; tables go in with `--kind table`.",
+        )
+    if source.format is not None:
+        return source
+    found = detect_format(source.name, head, source.content_type)
     if found is None:
         raise UnsupportedFormatError(
             f"{source.name} is in no format that kedge reads.",
@@ -131,8 +139,23 @@ def apply_options(source: Source, options: SourceOptions) -> Source:
     )
 
 
+def check_path(path: Path) -> None:
+    """UnreadableError for a path that cannot be written down: its name is no valid UTF-8."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        shown = str(path).encode("utf-8", "replace").decode()
+        raise UnreadableError(f"The name of {shown} is not valid UTF-8.", hint="Rename the file.") from error
+
+
+def is_file_within(path: Path, folder: Path) -> bool:
+    """Whether this is a regular file that does not lead out of the folder by a link."""
+    return path.is_file() and (not path.is_symlink() or path.resolve().is_relative_to(folder.resolve()))
+
+
 def source_error(url: str, fault: KedgeError) -> SourceError:
     """A fault as the job reports it."""
+    url = url.encode("utf-8", "replace").decode()  # names of files can hold bytes that are no text
     return SourceError(url=url, code=fault.code, message=fault.message, hint=fault.hint)
 
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from kedge.config import Settings
 from kedge.errors import SourceFault, UnreadableError, UsageError
@@ -22,12 +22,15 @@ from kedge.ingest.source import (
     Source,
     SourceOptions,
     apply_options,
+    check_path,
     source_error,
     too_large,
     unreadable,
     with_format,
 )
+from kedge.text.untrusted import file_name
 from kedge.types import Metadata, SourceError
+from kedge.urls import mask_url
 
 __all__ = ["Discovery", "Source", "SourceOptions", "discover", "uploaded"]
 
@@ -46,17 +49,13 @@ def discover(paths: Sequence[str], settings: Settings, options: SourceOptions | 
 
 def upload_url(name: str) -> str:
     """Identity of an upload: its name, without any path."""
-    return f"upload:{_upload_name(name)}"
-
-
-def _upload_name(name: str) -> str:
-    return PurePosixPath(name.replace("\\", "/")).name or "upload"
+    return f"upload:{file_name(name)}"
 
 
 def uploaded(name: str, data: bytes | Path, *, url: str | None = None, options: SourceOptions | None = None) -> Source:
     """A source from a request's body: bytes, or the file they were spooled to. The name is its identity."""
     options = options or SourceOptions()
-    plain = _upload_name(name)
+    plain = file_name(name)
     size = len(data) if isinstance(data, bytes) else data.stat().st_size
     source = Source(url or upload_url(name), plain, plain, data, size, updated_at=datetime.now(UTC))
     return apply_options(source, options)
@@ -113,7 +112,7 @@ class Discovery:
         try:
             fetched = fetch(url, self._settings)
         except SourceFault as fault:
-            yield source_error(url, fault)
+            yield source_error(mask_url(url) if "@" in url else url, fault)
             return
         metadata: Metadata = {} if fetched.url == url else {"final_url": fetched.url}
         found = Source(url, url, fetched.name, fetched.download, fetched.download.size, fetched.updated_at, metadata)
@@ -152,6 +151,7 @@ class Discovery:
     def _file(self, path: Path, *, explicit: bool) -> Iterator[Source | SourceError]:
         url = path.resolve().as_posix()
         try:
+            check_path(path.resolve())
             stat = path.stat()
             if not path.is_file():
                 raise UnreadableError(f"{path} is not a file.", hint="Name a file, a folder, a pattern or an address.")

@@ -11,6 +11,7 @@ from pathlib import Path
 from kedge.config import Settings
 from kedge.errors import SourceFault, UsageError
 from kedge.ids import document_id, passage_id, sha256, stable_json, version_id
+from kedge.ingest.apart.limits import Limits
 from kedge.ingest.chunk import ChunkLimits, chunk
 from kedge.ingest.corpus import corpus_titles, read_corpus
 from kedge.ingest.kind import Opened
@@ -78,7 +79,7 @@ class DocumentsKind:
     def open(
         self, source: Source, request: IngestRequest, file_hash: str, embedder: Embedder, settings: Settings
     ) -> Opened:
-        reader = open_document(source)
+        reader = open_document(source, Limits.of(settings))
         key = document_id(request.scope, source.url)
         document = document_of(source, reader, request, key=key, file_hash=file_hash, metadata=reader.metadata)
         version = version_id(key, file_hash)

@@ -31,9 +31,10 @@ from kedge.retrieve.rerank import adaptive, exact_blend, smooth
 from kedge.retrieve.soft import open_vectors, soft_match
 from kedge.stages import stage
 from kedge.stores.base import CanKeywordSearch, CanReadPoints, CanWeighTerms, StoredPoint, Vector
-from kedge.stores.filters import Eq, Filter, all_of, evaluate, or_moving
+from kedge.stores.filters import Eq, Filter, all_of, check_filter, evaluate, or_moving
 from kedge.stores.opened import Stores
 from kedge.text.analyze import SparseTerms
+from kedge.text.untrusted import fault_in_line
 from kedge.types import MAX_QUERY_CHARS, MAX_TOP_K, Collection, Passage, Query, Scope, Scored, SearchHit, SearchResult
 
 LOOKS = 5
@@ -62,6 +63,10 @@ def validate(query: Query, most: int = MAX_TOP_K) -> None:
             hint=f"Use at most {MAX_QUERY_CHARS} characters.",
             details={"length": len(query.text), "maximum": MAX_QUERY_CHARS},
         )
+    if fault := fault_in_line(query.text):
+        raise QueryError(f"The question {fault}.", hint="Type it again, or remove what cannot be seen.")
+    if query.where is not None:
+        check_filter(query.where)
     if query.top_k not in range(1, most + 1):
         raise QueryError(f"top_k must be between 1 and {most}", details={"top_k": query.top_k})
 

@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 
 from fastapi import Depends, FastAPI
+from fastapi.middleware.cors import CORSMiddleware
 
 from kedge import __version__
 from kedge.config import Settings
@@ -14,7 +15,7 @@ from kedge.engine import Engine
 from kedge.ingest.check import CheckReport
 from kedge.models.llm.limits import Call
 from kedge.oidc import open_tokens
-from kedge.server import errors, page
+from kedge.server import docs, errors, page
 from kedge.server.deps import own_origin
 from kedge.server.edge import Edge
 from kedge.server.models import ErrorBody
@@ -36,6 +37,7 @@ from kedge.server.routes import (
     sessions,
 )
 from kedge.server.traffic import Traffic
+from kedge.server.wire import REQUEST_ID
 from kedge.server.within import within_limits
 from kedge.telemetry import (
     CHECK_PROBLEMS,
@@ -84,6 +86,7 @@ def create_app(settings: Settings, engine: Engine | None = None) -> FastAPI:
             "4XX": {"model": ErrorBody, "description": "The request cannot be carried out; `hint` says what to do."},
             "5XX": {"model": ErrorBody, "description": "The server or a part of it failed."},
         },
+        docs_url=None,
         redoc_url=None,
     )
     app.state.settings = settings
@@ -91,6 +94,14 @@ def create_app(settings: Settings, engine: Engine | None = None) -> FastAPI:
     app.state.tokens = open_tokens(settings)
     app.state.traffic = traffic
     app.state.pulse = pulse
+    if settings.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.cors_origins,
+            allow_methods=["GET", "POST", "PATCH", "DELETE"],
+            allow_headers=["authorization", "content-type", "x-api-key"],
+            expose_headers=[REQUEST_ID],
+        )
     app.add_middleware(Edge, settings=settings, metrics=metrics, traffic=traffic, watch=watch)
     errors.install(app)
     for module in (
@@ -110,6 +121,7 @@ def create_app(settings: Settings, engine: Engine | None = None) -> FastAPI:
         app.include_router(module.router, dependencies=[Depends(within_limits)])
     for module in (backup, health):  # neither may be cut short: a backup is long, and health is asked when all is full
         app.include_router(module.router)
+    app.include_router(docs.router)
     page.install(app, settings)
     return app
 

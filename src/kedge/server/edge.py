@@ -19,6 +19,7 @@ from kedge.config import Settings
 from kedge.errors import KedgeError, TimeoutExceededError
 from kedge.server import sse
 from kedge.server.errors import respond, unexpected
+from kedge.server.guard import check_request
 from kedge.server.traffic import Flight, Traffic
 from kedge.server.wire import REQUEST_ID, Incoming, Outgoing
 from kedge.stages import watched
@@ -80,6 +81,7 @@ class Edge:
         incoming: Incoming | None = None
         counted = scope["path"] not in ALWAYS
         try:
+            check_request(scope, self._settings)
             if counted:
                 self._traffic.enter()
         except KedgeError as error:

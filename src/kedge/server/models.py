@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, AliasGenerator, AnyUrl, BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, AliasGenerator, AnyUrl, BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
+from kedge.tables.state import MOST_SECONDS
+from kedge.text.untrusted import check_json
 from kedge.types import DocumentStatus, Format, IngestMode, JobStatus
 
 JsonObject = dict[str, Any]
@@ -22,6 +24,12 @@ class Request(BaseModel):
         alias_generator=AliasGenerator(validation_alias=lambda name: AliasChoices(name, to_camel(name))),
         extra="forbid",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bounded(cls, value: Any) -> Any:
+        check_json(value)
+        return value
 
 
 class QueryRequest(Request):
@@ -72,7 +80,9 @@ class SessionBody(Request):
     session_id: str | None = Field(None, description="Its name, which is its collection's; an id is made if not given.")
     use_rag: bool = Field(True, description="Embed texts, so that rows are found by meaning.")
     persist: bool = Field(True, description="Keep it when the server ends.")
-    expires_after: float | None = Field(None, ge=0, description="Seconds after the last feed; 0: never.")
+    expires_after: float | None = Field(
+        None, ge=0, le=MOST_SECONDS, description="Seconds after the last feed; 0: never."
+    )
 
 
 class FeedBody(Request):

@@ -31,8 +31,6 @@ POLICY = "; ".join(
 """No inline script or style, nothing from elsewhere, no text turned into markup."""
 HEADERS = {
     "content-security-policy": POLICY,
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
     "cache-control": "no-cache",
 }
 TYPES = {

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import PurePath
 
 from fastapi import Request
 from starlette.datastructures import FormData, UploadFile
 
 from kedge.engine import Engine
 from kedge.errors import EmptySourceError, UsageError
+from kedge.text.untrusted import file_name
 
 MAX_FILES = 1000
+MAX_FIELDS = 30
+MAX_FIELD_BYTES = 1 << 18
+"""Fields are held in memory; files go to disk as they come."""
 PIECE = 1 << 20
 
 
 @asynccontextmanager
 async def read_form(request: Request) -> AsyncIterator[FormData]:
     """The form; its temporary files are gone afterwards."""
-    async with request.form(max_files=MAX_FILES, max_fields=100) as form:
+    async with request.form(max_files=MAX_FILES, max_fields=MAX_FIELDS, max_part_size=MAX_FIELD_BYTES) as form:
         yield form
 
 
@@ -39,15 +42,15 @@ async def spool_files(form: FormData, engine: Engine) -> tuple[tuple[str, str], 
 
 
 def _check(file: UploadFile) -> None:
-    if not _name(file):
+    if not (file.filename or "").strip():
         raise UsageError("A file has no name.", hint="Name each file; its ending tells the format.")
     if file.size == 0:
         raise EmptySourceError(f"{_name(file)} is empty.", hint="Send a file with text in it.")
 
 
 def _name(file: UploadFile) -> str:
-    """The bare file name, without any folders that a client may have sent."""
-    return PurePath((file.filename or "").replace("\\", "/")).name
+    """The bare file name, without folders and tricks that a client may have sent."""
+    return file_name(file.filename or "")
 
 
 async def _pieces(file: UploadFile) -> AsyncIterator[bytes]:

@@ -11,6 +11,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from kedge import telemetry
 from kedge.errors import KedgeError, SlowClientError, SourceTooLargeError
+from kedge.server.guard import add_headers
 from kedge.server.traffic import Flight
 
 REQUEST_ID = "x-request-id"
@@ -91,7 +92,7 @@ class Incoming:
 
 
 class Outgoing:
-    """`send` that adds the request's id, remembers the status and moves the clock of a stream."""
+    """`send` that adds the headers of every response, remembers the status and moves the clock of a stream."""
 
     def __init__(self, send: Send, flight: Flight) -> None:
         self._send = send
@@ -110,7 +111,9 @@ class Outgoing:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             self._flight.breaks = self._flight.breaks and not self._flight.streams  # a stream ends by itself then
-            MutableHeaders(scope=message)[REQUEST_ID] = self._flight.request_id
+            headers = MutableHeaders(scope=message)
+            headers[REQUEST_ID] = self._flight.request_id
+            add_headers(headers, self._flight.traffic.settings)
         elif self._flight.streams and not self._flight.facts.get("first_event_ms"):
             self._first()
         ends = message["type"] == "http.response.body" and not message.get("more_body", False)

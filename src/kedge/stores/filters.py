@@ -14,8 +14,14 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from kedge.errors import FilterError
+from kedge.text.untrusted import MAX_INTEGER, MAX_NAME_CHARS, fault_in_line, fault_in_text
 from kedge.types import Json
 
+MAX_DEPTH = 16
+MAX_PARTS = 1000
+"""Conditions and listed values of one filter."""
+MAX_TEXT = 4000
+"""Characters of a value."""
 Scalar: TypeAlias = str | int | float | bool | None
 MOVING = "kedge_moving"
 """Payload field that is true while the index holds another payload of a passage than its live one."""
@@ -118,6 +124,58 @@ def or_moving(where: Filter | None) -> Filter | None:
     return None if where is None else Or((where, Eq(MOVING, True)))
 
 
+def check_filter(where: Filter) -> None:
+    """FilterError for a tree that is too deep or too large, or holds what no store can compare."""
+    left = MAX_PARTS
+    level: list[Filter] = [where]
+    for _ in range(MAX_DEPTH):
+        deeper: list[Filter] = []
+        for part in level:
+            left -= len(part.values) if isinstance(part, In) else 1
+            match part:
+                case And(parts) | Or(parts):
+                    deeper.extend(parts)
+                case Not(inner):
+                    deeper.append(inner)
+                case Eq(field, value):
+                    _check_field(field)
+                    _check_value(field, value)
+                case In(field, values):
+                    _check_field(field)
+                    for value in values:
+                        _check_value(field, value)
+                case Range(field):
+                    _check_field(field)
+                    for bound in (part.gte, part.lte, part.gt, part.lt):
+                        _check_value(field, bound)
+        if left < 0:
+            raise FilterError("The filter has too many parts.", hint=f"At most {MAX_PARTS} values and conditions.")
+        if not deeper:
+            return
+        level = deeper
+    raise FilterError("The filter is nested too deep.", hint=f"At most {MAX_DEPTH} levels.")
+
+
+def _check_field(field: str) -> None:
+    fault = fault_in_line(field) or ("is empty" if not field.strip() else "")
+    if fault or len(field) > MAX_NAME_CHARS:
+        raise FilterError(
+            f"A field of the filter {fault or 'has too long a name'}.", hint="Name a field of the passages."
+        )
+
+
+def _check_value(field: str, value: Scalar) -> None:
+    fault = ""
+    if isinstance(value, str):
+        fault = fault_in_text(value) or (f"is longer than {MAX_TEXT:,} characters" if len(value) > MAX_TEXT else "")
+    elif isinstance(value, float) and value - value != 0:
+        fault = "is not finite"
+    elif isinstance(value, int) and abs(value) > MAX_INTEGER:
+        fault = "has more than 64 bits"
+    if fault:
+        raise FilterError(f"A value of the filter on {field!r} {fault}.", hint="Give a value that a field can hold.")
+
+
 def fields(where: Filter) -> set[str]:
     """Every field the filter names."""
     match where:
@@ -218,4 +276,6 @@ def _range(field: str, bounds: Mapping[str, Json]) -> Range:
     }
     if unknown or len(numbers) != len(bounds) or not bounds:
         raise FilterError(f"The filter on {field!r} must be a range of numbers: gte, lte, gt, lt.")
+    for item in numbers.values():
+        _check_value(field, item)
     return Range(field, **{name: float(item) for name, item in numbers.items()})

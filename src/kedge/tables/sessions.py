@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from kedge.errors import ConflictError, ExpiredError
+from kedge.errors import ConflictError, ExpiredError, UsageError
 from kedge.tables.generation import Generation
 from kedge.tables.state import Folders, SessionState, expired
 from kedge.types import Scope
@@ -60,6 +60,8 @@ class Sessions:
         expires_after: float | None = None,
     ) -> SessionState:
         """The session with these options; made when it is not there, changed when it is."""
+        if expires_after is not None and not expires_after >= 0:
+            raise UsageError("A session cannot expire before it is fed.", hint="Give seconds; 0: never.")
         known = self.folders.read(scope)
         state = known or SessionState(scope, created_at=datetime.now(UTC), expires_after=self._expires_after)
         state = replace(

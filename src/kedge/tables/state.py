@@ -25,6 +25,8 @@ from kedge.types import Scope
 FILE = "session.json"
 DATABASE = "table.duckdb"
 INDEX = "index"
+MOST_SECONDS = 1e10
+"""Longest life of a session, about three hundred years: dates take no more."""
 Status: TypeAlias = Literal["empty", "building", "ready", "failed", "expired"]
 
 
@@ -68,7 +70,9 @@ class SessionState:
     @property
     def expires_at(self) -> datetime | None:
         begun = self.fed_at or self.created_at
-        return begun + timedelta(seconds=self.expires_after) if self.expires_after and begun else None
+        if not self.expires_after or not begun:
+            return None
+        return begun + timedelta(seconds=min(self.expires_after, MOST_SECONDS))
 
     @property
     def expired(self) -> bool:

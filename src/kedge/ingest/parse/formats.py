@@ -34,6 +34,31 @@ _HTML = re.compile(
 )
 
 
+_MAGIC: tuple[tuple[bytes, str], ...] = (
+    (b"PK\x03\x04", "a ZIP archive or an office document"),
+    (b"PK\x05\x06", "a ZIP archive"),
+    (b"\x1f\x8b", "packed with gzip"),
+    (b"BZh", "packed with bzip2"),
+    (b"\xfd7zXZ\x00", "packed with xz"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    (b"Rar!", "a RAR archive"),
+    (b"\x28\xb5\x2f\xfd", "packed with zstd"),
+    (b"\xd0\xcf\x11\xe0", "an old office document"),
+    (b"\x7fELF", "a program"),
+    (b"MZ\x90\x00", "a program"),
+    (b"\x89PNG", "a picture"),
+    (b"\xff\xd8\xff", "a picture"),
+    (b"GIF8", "a picture"),
+    (b"PAR1", "a Parquet table"),
+    (b"SQLite format 3\x00", "a database"),
+)
+
+
+def known_content(head: bytes) -> str:
+    """What the first bytes say the file is, whatever its name; empty when they say nothing."""
+    return next((what for mark, what in _MAGIC if head.startswith(mark)), "")
+
+
 def detect_format(name: str, head: bytes, content_type: str | None = None) -> Format | None:
     """The format of a source, None when it is none that can be read. `head` is its first few thousand bytes.
 

@@ -10,6 +10,7 @@ from datetime import date, datetime, time
 
 import yaml
 
+from kedge.text.untrusted import tame
 from kedge.types import Json
 
 _HEAD = re.compile(
@@ -52,19 +53,19 @@ def read_front_matter(text: str, *, as_written: bool = False) -> FrontMatter:
         return FrontMatter()
     try:
         values = _load(match["mark"], match["body"], as_written=as_written)
+        if isinstance(values, dict):
+            return FrontMatter(end=match.end(), values=tame({str(key): as_json(item) for key, item in values.items()}))
     except (yaml.YAMLError, tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
         return FrontMatter(end=match.end(), warning=f"The front matter cannot be read: {_first_line(error)}")
     if values is None and not match["body"].strip():
         return FrontMatter(end=match.end())
-    if not isinstance(values, dict):
-        return FrontMatter()
-    return FrontMatter(end=match.end(), values={str(key): as_json(value) for key, value in values.items()})
+    return FrontMatter()
 
 
 def _load(mark: str, body: str, *, as_written: bool) -> object:
     if mark == "+++":
         return tomllib.loads(body, parse_float=str if as_written else float)
-    if len(re.findall(r"(?:^|\s)\*\w", body)) > _MAX_ALIASES:
+    if len(re.findall(r"(?:^|[\s,:\[{])\*\w", body)) > _MAX_ALIASES:
         raise ValueError("it has too many YAML aliases")
     if as_written:
         return yaml.load(body, _AsWritten)  # noqa: S506 (makes nothing but text, lists and mappings)

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from kedge.config import Settings
 from kedge.errors import EmptySourceError
 from kedge.ids import sha256, stable_json, version_id
+from kedge.ingest.apart.limits import Limits
 from kedge.ingest.kind import Opened
 from kedge.ingest.made import document_of, passage_of
 from kedge.ingest.reader import DocumentReader, open_document
@@ -80,7 +81,7 @@ class CoursesKind:
         self, source: Source, request: IngestRequest, file_hash: str, embedder: Embedder, settings: Settings
     ) -> Opened:
         lesson = unpacked(source)
-        reader = open_document(lesson)
+        reader = open_document(lesson, Limits.of(settings))
         document = _document(lesson, reader, request, file_hash)
         version = version_id(document.id, file_hash)
         warnings = [*reader.warnings, *lesson.fields.warnings]

@@ -22,6 +22,7 @@ from kedge.errors import KedgeError, NotFoundError, UsageError
 from kedge.ids import new_id
 from kedge.server import sse
 from kedge.server.deps import EngineDep, SettingsDep, TenantDep
+from kedge.server.models import Request
 from kedge.server.within import UserDep
 from kedge.shapes import citation_json
 from kedge.types import Citation, Metadata, Query, Scope, StreamEvent
@@ -59,7 +60,7 @@ class StreamOptions(BaseModel):
     include_usage: bool = False
 
 
-class ChatRequest(BaseModel):
+class ChatRequest(Request):
     """A chat completion as OpenAI's clients ask for it. How a model samples (`temperature` …) has no meaning here."""
 
     model_config = ConfigDict(extra="ignore")

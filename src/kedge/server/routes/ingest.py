@@ -160,7 +160,7 @@ def _sources(body: IngestBody, paths_allowed: bool) -> tuple[str, ...]:
 async def _json(request: HttpRequest) -> Any:
     try:
         return json.loads(await request.body())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(
             "The body is not valid JSON.", hint="Send application/json, or files as multipart/form-data."
         ) from error
@@ -171,7 +171,7 @@ def _form_body(form: FormData) -> IngestBody:
     if "metadata" in fields:
         try:
             fields["metadata"] = json.loads(fields["metadata"])
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UsageError("The field metadata is not valid JSON.", hint="Send a JSON object.") from error
     return _read_body(fields)
 

@@ -37,6 +37,7 @@ from kedge.server.uploads import read_form, spool_files, text_fields
 from kedge.server.within import UserDep
 from kedge.shapes import answer_json, session_json
 from kedge.stores.filters import from_mapping
+from kedge.text.untrusted import file_name
 from kedge.types import IngestMode, IngestRequest, Job, Json, Query, Scope
 
 router = APIRouter(prefix="/api/sessions", tags=["sessions"])
@@ -119,7 +120,7 @@ async def feed(
     else:
         body = _body(await _json(request))
         _check_sources(body, local_paths_allowed(request, settings, caller))
-        uploads = (await engine.spool(f"{body.name}.jsonl", _lines(body.rows)),) if body.rows else ()
+        uploads = (await engine.spool(f"{file_name(body.name)}.jsonl", _lines(body.rows)),) if body.rows else ()
     job = await engine.submit(_request(body, Scope(tenant, session_id), uploads))
     metrics.add(telemetry.SUBMITTED)
     return _accepted(job)
@@ -228,7 +229,7 @@ async def _lines(rows: list[dict[str, Any]]) -> AsyncIterator[bytes]:
 async def _json(request: HttpRequest) -> Any:
     try:
         return json.loads(await request.body())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(
             "The body is not valid JSON.", hint="Send application/json, or files as multipart/form-data."
         ) from error

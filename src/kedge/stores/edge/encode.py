@@ -49,7 +49,7 @@ def _mask(tenant: str) -> int:
 
 def field_name(name: str) -> str:
     """A payload field as stored."""
-    return name.replace("%", "%25").replace('"', "%22")
+    return name.replace("%", "%25").replace('"', "%22").replace("\\", "%5C")
 
 
 def field_path(name: str) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from kedge.errors import NotFoundError, UsageError
 from kedge.stores.nodes.base import MAX_ID_CHARS, Edge, Node
+from kedge.text.untrusted import check_json
+from kedge.types import Json
 
 _NOT_WORD = re.compile(r"[^\w]+|_+")
 
@@ -38,10 +40,12 @@ def check(nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
         _check_text(f"The node {node.id!r}", node.type, node.title, node.description, *node.aliases)
         if len(node.type) > MAX_ID_CHARS:
             raise UsageError(f"The type of node {node.id!r} is longer than {MAX_ID_CHARS} characters.")
+        _check_properties(f"The node {node.id!r}", node.properties)
     for edge in edges:
         _check_id("edge", edge.id)
         _check_id("edge's type", edge.type)
         _check_text(f"The edge {edge.id!r}", edge.source, edge.target)
+        _check_properties(f"The edge {edge.id!r}", edge.properties)
 
 
 def _check_id(what: str, text: str) -> None:
@@ -58,6 +62,13 @@ def _check_text(what: str, *texts: str) -> None:
     for text in texts:
         if "\0" in text or not _encodable(text):
             raise UsageError(f"{what} holds half a character or a NUL.", hint="Write it again as valid UTF-8.")
+
+
+def _check_properties(what: str, properties: Mapping[str, Json]) -> None:
+    try:
+        check_json(dict(properties))
+    except ValueError as error:
+        raise UsageError(f"{what} has properties that cannot be kept: one {error}.") from error
 
 
 def _encodable(text: str) -> bool:

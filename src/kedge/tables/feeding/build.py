@@ -13,6 +13,7 @@ import duckdb
 import numpy as np
 
 from kedge.errors import SourceFault, UnfittingError
+from kedge.ingest.apart.limits import Limits
 from kedge.tables.feeding.clean import KEPT_CHARS, BadRow, OnBytes
 from kedge.tables.feeding.files import TableFile, stage
 from kedge.tables.feeding.telling import Staged, described, one, tell
@@ -65,9 +66,10 @@ def take_in(
     file_hash: str,
     options: Metadata,
     on_bytes: OnBytes,
+    limits: Limits | None = None,
 ) -> Part:
     """Read the file into the relation `part_<place>`; rows that cannot be used go to `bad_rows`. Raises SourceFault."""
-    staging = stage(connection, file, options, on_bytes)
+    staging = stage(connection, file, options, on_bytes, limits)
     columns = tell(connection, staging.names)
     _make_bad_rows(connection)
     _keep_bad(connection, place, staging.bad)

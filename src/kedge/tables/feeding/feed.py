@@ -20,6 +20,7 @@ import duckdb
 from kedge.config import Settings
 from kedge.errors import DiskFullError, ExpiredError, KedgeError, SourceFault, StoreError
 from kedge.ids import sha256, stable_json
+from kedge.ingest.apart.limits import Limits
 from kedge.ingest.jobs import JobTracker
 from kedge.ingest.parts import OnStep, no_step
 from kedge.ingest.source import Source
@@ -230,6 +231,7 @@ class Feed:
                         file_hash=hashes[file.url],
                         options=self._request.options,
                         on_bytes=progress.add,
+                        limits=Limits.of(self._settings),
                     )
                 except SourceFault as fault:
                     await self._tracker.report(refused(file, fault))

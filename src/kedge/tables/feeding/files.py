@@ -14,19 +14,34 @@ from typing import Any, TextIO
 import duckdb
 
 from kedge.config import Settings
-from kedge.errors import EmptySourceError, KedgeError, SourceFault, UnreadableError, UnsupportedFormatError
+from kedge.errors import (
+    EmptySourceError,
+    KedgeError,
+    SourceFault,
+    TooCostlyError,
+    UnreadableError,
+    UnsupportedFormatError,
+)
+from kedge.ingest.apart.limits import Limits
+from kedge.ingest.apart.parquet import parquet_to_csv
+from kedge.ingest.apart.pool import parquet_apart
 from kedge.ingest.fetch import fetch
-from kedge.ingest.source import source_error, too_large, unreadable
+from kedge.ingest.json_text import numbered_lines, read_json
+from kedge.ingest.source import check_path, is_file_within, source_error, too_large, unreadable
 from kedge.ingest.sources import upload_url
 from kedge.tables.feeding.clean import KEPT_CHARS, BadRow, OnBytes, clean
 from kedge.tables.feeding.dialect import column_names, detect
 from kedge.tables.feeding.telling import one
+from kedge.text.untrusted import file_name
 from kedge.types import IngestRequest, Metadata, SourceError
 
 DELIMITED = (".csv", ".tsv", ".tab", ".psv", ".txt")
 LINES = (".jsonl", ".ndjson", ".json")
 PARQUET = (".parquet", ".pq")
 MAX_RECORD = 8 << 20
+MAX_COLUMNS = 2000
+UNLIMITED = 8 << 30
+"""Memory for reading Parquet in this process, where the settings want that."""
 log = logging.getLogger(__name__)
 _MAGIC = "*?["
 
@@ -65,7 +80,7 @@ def find(request: IngestRequest, settings: Settings) -> Iterator[TableFile | Sou
         yield from _named(source, settings)
     for name, place in request.uploads:
         path = Path(place)
-        yield from _sized(TableFile(upload_url(name), PurePath(name).name, path, path.stat().st_size), settings)
+        yield from _sized(TableFile(upload_url(name), file_name(name), path, path.stat().st_size), settings)
 
 
 def _named(source: str, settings: Settings) -> Iterator[TableFile | SourceError]:
@@ -81,7 +96,11 @@ def _named(source: str, settings: Settings) -> Iterator[TableFile | SourceError]
     path = Path(source).expanduser()
     try:
         if path.is_dir():
-            found = sorted(item for item in path.rglob("*") if item.suffix.lower() in (*DELIMITED, *LINES, *PARQUET))
+            found = sorted(
+                item
+                for item in path.rglob("*")
+                if item.suffix.lower() in (*DELIMITED, *LINES, *PARQUET) and is_file_within(item, path)
+            )
         elif any(sign in source for sign in _MAGIC) and not path.exists():
             found = sorted(
                 item for item in Path(path.anchor).glob(str(path.relative_to(path.anchor))) if item.is_file()
@@ -92,6 +111,9 @@ def _named(source: str, settings: Settings) -> Iterator[TableFile | SourceError]
             raise UnreadableError(f"There is no table in {source!r}.", hint="Name a CSV, JSONL or Parquet file.")
         for item in found:
             place = item.resolve()
+            check_path(place)
+            if not place.is_file():
+                raise UnreadableError(f"{source} is not a file.", hint="Name a CSV, JSONL or Parquet file.")
             yield from _sized(TableFile(place.as_posix(), item.name, place, place.stat().st_size), settings)
     except OSError as error:
         yield source_error(source, unreadable(source, error))
@@ -106,18 +128,29 @@ def _sized(file: TableFile, settings: Settings) -> Iterator[TableFile | SourceEr
         yield file
 
 
-def stage(connection: duckdb.DuckDBPyConnection, file: TableFile, options: Metadata, on_bytes: OnBytes) -> Staging:
-    """Read the file into the temporary relation `raw`. Raises SourceFault."""
+def stage(
+    connection: duckdb.DuckDBPyConnection,
+    file: TableFile,
+    options: Metadata,
+    on_bytes: OnBytes,
+    limits: Limits | None = None,
+) -> Staging:
+    """Read the file into the temporary relation `raw`; Parquet in another process, if there are limits.
+
+    Raises SourceFault.
+    """
     suffix = PurePath(file.name).suffix.lower()
     try:
         with file.path.open("rb") as stream:
             head = stream.read(4)
         if head == b"PAR1" or suffix in PARQUET:
-            found = _parquet(connection, file)
+            found = _parquet(connection, file, limits)
+            on_bytes(file.size)
         elif suffix in LINES:
             found = _staged(connection, file, lambda target: _json_lines(file, target, on_bytes), ",")
         elif suffix in DELIMITED or not suffix:
             dialect = detect(file.path, file.name, options)
+            _check_width(file, dialect.width)
             names, notes = column_names(dialect.header, dialect.width)
 
             def write(target: TextIO) -> _Written:
@@ -182,23 +215,20 @@ def _load(
     return bool(one(connection, "SELECT count(*) FROM raw")[0] == written.records)
 
 
-def _parquet(connection: duckdb.DuckDBPyConnection, file: TableFile) -> Staging:
+def _parquet(connection: duckdb.DuckDBPyConnection, file: TableFile, limits: Limits | None) -> Staging:
     """Every value as text: what it is, is told as for the other formats."""
-    try:
-        described = connection.execute("DESCRIBE SELECT * FROM read_parquet(?)", [str(file.path)]).fetchall()
-        names = [str(row[0]) for row in described]
-        connection.execute("CREATE OR REPLACE TEMP TABLE typed AS SELECT * FROM read_parquet(?)", [str(file.path)])
-    except duckdb.Error as error:
-        raise UnreadableError(f"{file.name} is no readable Parquet file.", hint="Write it again.") from error
-    quoted = ['"' + name.replace('"', '""') + '"' for name in names]
-    cells = ", ".join(f"{name}::VARCHAR AS c{place}" for place, name in enumerate(quoted))
-    connection.execute(
-        "CREATE OR REPLACE TEMP TABLE raw AS SELECT row_number() OVER () AS row_number, "  # noqa: S608 (quoted names)
-        f"row_number() OVER () AS line, {cells} FROM typed"
-    )
-    connection.execute("DROP TABLE typed")
-    clear, notes = column_names(names, len(names))
-    return Staging(clear, int(one(connection, "SELECT count(*) FROM raw")[0]), [], notes, "parquet")
+
+    def write(target: TextIO) -> _Written:
+        if limits is None:
+            said = parquet_to_csv(str(file.path), target.name, file.name, UNLIMITED)
+            names, rows = said.names, said.rows
+        else:
+            names, rows = parquet_apart(file.path, Path(target.name), file.name, file.size, limits)
+        _check_width(file, len(names))
+        clear, notes = column_names(names, len(names))
+        return _Written(Staging(clear, rows, [], notes, "parquet"), rows)
+
+    return _staged(connection, file, write, ",")
 
 
 def _json_lines(file: TableFile, target: TextIO, on_bytes: OnBytes) -> _Written:
@@ -206,7 +236,8 @@ def _json_lines(file: TableFile, target: TextIO, on_bytes: OnBytes) -> _Written:
     keys: dict[str, int] = {}
     for _, item, _ in _objects(file):
         for key in item if isinstance(item, dict) else ():
-            keys.setdefault(str(key), len(keys))
+            keys.setdefault(_written(str(key)), len(keys))
+        _check_width(file, len(keys))
     if not keys:
         raise EmptySourceError(f"{file.name} holds no JSON objects.", hint="Write one object per line.")
     writer = csv.writer(target, csv.unix_dialect)
@@ -214,9 +245,10 @@ def _json_lines(file: TableFile, target: TextIO, on_bytes: OnBytes) -> _Written:
     row = 0
     for row, (line, item, text) in enumerate(_objects(file), start=1):
         if isinstance(item, dict):
-            writer.writerow((row, line, *(_cell(item.get(key)) for key in keys)))
+            cells = {_written(str(key)): _cell(value) for key, value in item.items()}
+            writer.writerow((row, line, *(cells.get(key, "") for key in keys)))
         else:
-            bad.append(BadRow(line, "it is no JSON object", text[:KEPT_CHARS]))
+            bad.append(BadRow(line, "it is no JSON object", _written(text[:KEPT_CHARS])))
         if row % 5000 == 0:
             on_bytes(0)
     on_bytes(file.size)
@@ -224,35 +256,40 @@ def _json_lines(file: TableFile, target: TextIO, on_bytes: OnBytes) -> _Written:
     return _Written(Staging(names, row, bad, notes, "json"), row - len(bad))
 
 
+def _check_width(file: TableFile, columns: int) -> None:
+    if columns > MAX_COLUMNS:
+        raise TooCostlyError(
+            f"{file.name} has {columns:,} columns or more; {MAX_COLUMNS:,} are possible.", hint="Turn it, or split it."
+        )
+
+
 def _objects(file: TableFile) -> Iterator[tuple[int, Any, str]]:
     """(line, object or None, text) for each line, or each element of one JSON array."""
     with file.path.open("rb") as stream:
         start = stream.read(256).lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if start == b"[":
-        try:
-            for place, item in enumerate(json.loads(file.path.read_bytes()), start=1):
-                yield place, item, json.dumps(item, ensure_ascii=False)
-        except ValueError as error:
-            raise UnreadableError(
-                f"{file.name} is no valid JSON: {error}.", hint="Write one object per line."
-            ) from error
+        held = read_json(file.path.read_bytes(), file.name, "Write one object per line.")
+        for place, item in enumerate(held, start=1):
+            yield place, item, json.dumps(item, ensure_ascii=False)
         return
-    with file.path.open(encoding="utf-8-sig", errors="replace") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
+    with file.path.open("rb") as lines:
+        for number, line in numbered_lines(lines):
+            text = "" if isinstance(line, SourceFault) else line.decode("utf-8-sig", "replace").rstrip("\r\n")
             try:
-                yield number, json.loads(line), line
-            except ValueError:
-                yield number, None, line.rstrip("\n")
+                yield number, None if isinstance(line, SourceFault) else read_json(text.encode(), file.name), text
+            except SourceFault:
+                yield number, None, text
 
 
 def _cell(value: Any) -> str:
     if value is None:
         return ""
-    if isinstance(value, str):
-        return value.replace("\x00", "")
-    return json.dumps(value, ensure_ascii=False)
+    return _written(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+
+
+def _written(text: str) -> str:
+    """Without what JSON can spell and files cannot hold: NUL and half characters."""
+    return text.replace("\x00", "").encode("utf-8", "replace").decode()
 
 
 def refused(file: TableFile, error: KedgeError) -> SourceError:

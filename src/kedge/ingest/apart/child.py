@@ -1,0 +1,120 @@
+"""The process that parses: `python -m kedge.ingest.apart.child MEMORY OUTPUT`, frames on stdin and stdout.
+
+It puts its own caps on before it reads anything, has no settings, no keys and no network of its own to use, writes no
+file but the one it is told to, and ends with its parent: at the end of its input, or by a timer while it computes.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from kedge.errors import SourceFault
+from kedge.ingest.apart.wire import TooMuch, document_out, receive, send
+from kedge.ingest.reader import read_segments
+from kedge.ingest.source import Source
+from kedge.types import Format, Json
+
+Task = Callable[[dict[str, Any], "Caps"], Iterator[dict[str, Json]]]
+GRACE = 5.0
+"""Seconds after which it ends by itself when its parent did not end it."""
+
+
+class Caps:
+    """The limits of this process."""
+
+    def __init__(self, memory: int, output: int) -> None:
+        self.memory = memory
+        self.output = output
+
+    def apply(self) -> None:
+        """As far as the platform knows them."""
+        try:
+            import resource
+        except ImportError:  # not a POSIX system: time and output are capped by the parent alone
+            return
+        for what, value in (
+            (resource.RLIMIT_AS, self.memory),
+            (resource.RLIMIT_FSIZE, self.output),
+            (resource.RLIMIT_CORE, 0),
+        ):
+            _, hard = resource.getrlimit(what)
+            cap = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            resource.setrlimit(what, (cap, cap))
+
+    @contextmanager
+    def timed(self, seconds: float) -> Iterator[None]:
+        """The process ends when this takes longer: its parent may be gone."""
+        if not hasattr(signal, "setitimer"):
+            yield
+            return
+        signal.setitimer(signal.ITIMER_REAL, seconds + GRACE)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def read_document(asked: dict[str, Any], _caps: Caps) -> Iterator[dict[str, Json]]:
+    """The segments of one document."""
+    content: Path | str = asked["text"] if asked["text"] is not None else Path(asked["path"])
+    source = Source(
+        asked["url"], asked["url"], asked["name"], content, asked["size"],
+        format=Format(asked["format"]), encoding=asked["encoding"],
+    )  # fmt: skip
+    for segment in read_segments(source, Format(asked["format"])):
+        yield {"base": segment.base, "document": document_out(segment.document)}
+
+
+def read_parquet(asked: dict[str, Any], caps: Caps) -> Iterator[dict[str, Json]]:
+    """Every value as text, written as CSV to the file that was named."""
+    from kedge.ingest.apart.parquet import parquet_to_csv
+
+    written = parquet_to_csv(asked["path"], asked["target"], asked["name"], caps.memory // 2)
+    yield {"names": list(written.names), "rows": written.rows}
+
+
+TASKS: dict[str, Task] = {"document": read_document, "parquet": read_parquet}
+
+
+def answer(asked: dict[str, Any], caps: Caps, out: BinaryIO) -> bool:
+    """Do one task; whether the process is fit for another."""
+    try:
+        found = TASKS[asked["task"]](asked, caps)
+        while True:
+            with caps.timed(asked["seconds"]):
+                frame = next(found, None)
+            if frame is None:
+                break
+            send(out, frame, caps.output)
+        send(out, {"end": True})
+    except SourceFault as fault:
+        send(out, {"fault": fault.code, "message": fault.message, "hint": fault.hint, "details": fault.details})
+    except TooMuch:
+        send(out, {"exceeded": "output"})
+    except MemoryError:
+        send(out, {"exceeded": "memory"})
+        return False
+    except Exception as error:  # noqa: BLE001 (whatever a parser meets is said to the parent, which reports it)
+        send(out, {"failed": type(error).__name__})
+    return True
+
+
+def main() -> None:
+    """Serve until the input ends."""
+    caps = Caps(int(sys.argv[1]), int(sys.argv[2]))
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what libraries print must not get among the frames
+    caps.apply()
+    while (asked := receive(sys.stdin.buffer)) is not None:
+        if not answer(asked, caps, out):
+            return
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""Keys and passwords are in no log, error, metric, report or traceback, whatever goes wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+PASSWORD, LLM_KEY, EMBED_KEY, VECTOR_KEY = "dsn-s3cret-1", "llm-s3cret-2", "embed-s3cret-3", "vector-s3cret-4"
+SECRETS = (PASSWORD, LLM_KEY, EMBED_KEY, VECTOR_KEY)
+KEDGE = [sys.executable, "-m", "kedge.cli.main"]
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("KEDGE_")}
+    return {
+        **clean,
+        "KEDGE_HOME": str(home),
+        "KEDGE_EMBEDDER": "hash:64",
+        "KEDGE_LOG_LEVEL": "debug",
+        "KEDGE_LLM": "openai:some-model",
+        "KEDGE_LLM_URL": "http://127.0.0.1:9/v1",
+        "KEDGE_LLM_KEY": LLM_KEY,
+        "KEDGE_LLM_ATTEMPTS": "1",
+        "KEDGE_EMBED_KEY": EMBED_KEY,
+        "KEDGE_VECTOR_KEY": VECTOR_KEY,
+        **more,
+    }
+
+
+def leaked(text: str) -> list[str]:
+    return [secret for secret in SECRETS if secret in text]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "more"),
+    [
+        (["doctor", "--json"], {}),
+        (["ask", "why?"], {"KEDGE_LLM_URL": f"http://user:{PASSWORD}@127.0.0.1:9/v1"}),
+        (["doctor", "--json"], {"KEDGE_CATALOG_URL": f"postgresql://u:{PASSWORD}@127.0.0.1:9/db"}),
+        (["collection", "list", "--json"], {"KEDGE_CATALOG_URL": f"postgresql://u:{PASSWORD}@127.0.0.1:9/db"}),
+        (["ask", "why?", "--json"], {"KEDGE_VECTOR_URL": f"qdrant://:{PASSWORD}@127.0.0.1:9"}),
+        (["ingest", f"http://user:{PASSWORD}@127.0.0.1:9/x.md", "--json"], {}),
+        (["collection", "list", "--json"], {"KEDGE_THRESHOLD": "7"}),
+    ],
+    ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else ",".join(value)[:40],
+)
+def test_commands_show_no_secret(tmp_path: Path, arguments: list[str], more: dict[str, str]) -> None:
+    ran = subprocess.run(
+        [*KEDGE, *arguments], env=environment(tmp_path / "home", **more), capture_output=True, text=True, check=False
+    )
+    assert leaked(ran.stdout + ran.stderr) == []
+    assert "Traceback" not in ran.stderr
+
+
+def test_a_server_shows_no_secret(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    made = subprocess.run(
+        [*KEDGE, "key", "create", "app", "--right", "admin", "--json"],
+        env=environment(home), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    token = json.loads(made.stdout)["key"]
+    said = ""
+    with (tmp_path / "log").open("w") as log:
+        process = subprocess.Popen(
+            [*KEDGE, "serve", "--port", "0"], env=environment(home), stdout=subprocess.PIPE, stderr=log, text=True
+        )
+        try:
+            assert process.stdout
+            url = process.stdout.readline().split(" at ")[1].split()[0]
+            with httpx.Client(base_url=url, timeout=60) as client:
+                for headers in (
+                    {"authorization": f"Bearer {token}"},
+                    {"x-api-key": token},
+                    {"authorization": f"Bearer {token}x"},
+                    {"authorization": f"Basic {token}"},
+                    {},
+                ):
+                    for path in ("/metrics", "/ready", "/api/collections", "/nowhere"):
+                        said += client.get(path, headers=headers).text
+                    for path, body in (
+                        ("/api/query", {"query": "What holds a ship?"}),
+                        ("/api/query", {"query": 7}),
+                        ("/api/ingest", {"sources": [f"http://user:{PASSWORD}@127.0.0.1:9/x.md"]}),
+                        ("/v1/chat/completions", {"messages": [{"role": "user", "content": "What holds?"}]}),
+                    ):
+                        said += client.post(path, json=body, headers=headers).text
+        finally:
+            process.terminate()
+            process.wait(60)
+    said += (tmp_path / "log").read_text("utf-8")
+    assert leaked(said) == []
+    assert token not in said
+    assert token.split("_")[-1] not in said

@@ -27,7 +27,7 @@ from benchmarks.judge.fit import VARIANTS, fit
 from benchmarks.judge.plot import risk_coverage, write_plot
 from benchmarks.judge.rows import SETS, Row, rows_of
 from benchmarks.judge.sample import Sample, Scores, ablation, figures
-from kedge.answer.reading import Readings
+from kedge.answer.reading import Readings, asks
 from kedge.config import load_settings
 from kedge.retrieve.judge import THRESHOLD, passages_to_read
 from kedge.text.evidence import Passage
@@ -50,6 +50,8 @@ async def read_rows(rows: Sequence[Row], cache: Path) -> dict[int, dict[int, flo
     scores: dict[int, dict[int, float]] = {}
     for index, row in enumerate(rows):
         wanted = _wanted(row)
+        if not asks(row.question):
+            continue
         if row.source == "squad2" and row.kind == "asked":
             by_passage = folds[row.id]
             scores[index] = {place: by_passage.get(row.passages[place][0], UNREAD) for place in wanted}

@@ -106,7 +106,7 @@ def _foreign(name: str, data: Path, pick: random.Random) -> list[EvalQuery]:
 
 async def _row(engine: Engine, name: str, kind: str, query: EvalQuery) -> Row:
     gold = set(query.gains)
-    asked = Query(SCOPE, query.text, top_k=DEEP if kind == "removed" else TOP_K)
+    asked = Query(query.text, SCOPE, top_k=DEEP if kind == "removed" else TOP_K)
     hits = (await engine.search(asked)).hits
     if kind == "removed":
         hits = tuple(hit for hit in hits if hit.passage.external_id not in gold)[:TOP_K]

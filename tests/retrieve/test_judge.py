@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -50,7 +52,9 @@ sets = st.builds(
     Features,
     sentence_cosine=st.none() | unit,
     passage_cosine=st.none() | unit,
-    **{name: unit for name in Features.__dataclass_fields__ if not name.endswith("_cosine")},
+    reader=st.none() | unit,
+    reader_home=st.none() | unit,
+    **{name: unit for name in Features.__dataclass_fields__ if not name.endswith("_cosine") and "reader" not in name},
 )
 
 
@@ -66,6 +70,34 @@ def test_more_coverage_never_lowers_it(given_features: Features, name: str, more
     before = getattr(given_features, name)
     better = replace(given_features, **{name: max(before, more)})
     assert default_judge().probability(better) >= default_judge().probability(given_features)
+
+
+@given(sets, unit, unit)
+def test_a_better_reading_never_lowers_it(given_features: Features, before: float, after: float) -> None:
+    worse, better = (replace(given_features, reader=one, reader_home=one) for one in sorted((before, after)))
+    assert default_judge().probability(better) >= default_judge().probability(worse)
+
+
+@pytest.mark.req("D-11")
+def test_the_calibration_is_whole() -> None:
+    """It rots when a feature is renamed or added and nobody calibrates again."""
+    kept = json.loads(files("kedge.retrieve").joinpath("data", "judge.json").read_text("utf-8"))
+    known = {*Features.__dataclass_fields__, "bias"}
+    assert set(kept["weights"]) == {"dense", "lexical", "dense_read", "lexical_read"}
+    for variant, weights in kept["weights"].items():
+        assert set(weights) <= known
+        assert ("reader" in weights) == variant.endswith("_read")
+        assert (("sentence_cosine" in weights) or ("passage_cosine" in weights)) == variant.startswith("dense")
+        held_out = kept["figures"][variant]["held_out"]["squad2"]
+        assert held_out["ece"] <= 0.05
+    assert set(kept["figures"]["dense_read"]["ablation"]) >= {"all_features", "reader + reader_home"}
+    assert kept["threshold"] == THRESHOLD
+
+
+def test_a_named_page_is_no_answer_but_a_way_to_one() -> None:
+    text = "Dune is a film of 1984."
+    assert features("Who directed the film Dune?", text, title="Dune").title_coverage == 0.0
+    assert features("Who is the wife of the director of the film Dune?", text, title="Dune").title_coverage > 0.0
 
 
 @given(sets, st.sampled_from(["sentence_gap", "set_gap", "negation_unmet", "opposite", "type_missing"]), unit)

@@ -11,6 +11,11 @@ from kedge.models.reader import Reader, open_reader
 from kedge.text.evidence import Passage
 from kedge.text.languages import DEFAULT, guess
 
+_BEFORE = "about|after|along|at|before|besides|by|during|for|from|in|of|on|other than|since|through|to|under|until|with"
+_ASKS = (
+    "who|whom|whose|what|when|where|which|why|how|is|are|was|were|do|does|did|can|could|has|have|had|will|would|should"
+)
+_QUESTION = re.compile(rf"\W*(?:(?:{_BEFORE})\s)?(?:{_ASKS})\b|.*\?\s*\Z", re.IGNORECASE | re.DOTALL)
 _LETTER = re.compile(r"[^\W\d_]")
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
 
@@ -24,13 +29,14 @@ class Readings:
         self._opening = asyncio.Lock()
 
     async def of(self, question: str, passages: Sequence[Passage], wanted: Sequence[int]) -> Mapping[int, float]:
-        """Log-odds that each wanted passage answers the question; empty where it cannot tell: it knows English alone.
+        """Log-odds that each wanted passage answers the question; empty where the reader cannot tell.
 
-        One foreign passage among them keeps it from judging any, since its silence would count as a no.
+        It knows English, and questions: not claims or lists of words. One foreign passage among those wanted keeps it
+        from judging any, since its silence would count as a no.
         """
-        if self._settings.reader == "none" or not wanted or not _english(question):
+        if self._settings.reader == "none" or not wanted or not asks(question):
             return {}
-        if not all(_english(passages[place].text) for place in wanted):
+        if not all(_english(text) for text in (question, *(passages[place].text for place in wanted))):
             return {}
         reader = await self._opened()
         pairs = [(passages[place].title, passages[place].text) for place in wanted]
@@ -47,6 +53,15 @@ class Readings:
             if self._reader is None:
                 self._reader = await asyncio.to_thread(open_reader, self._settings)
             return self._reader
+
+
+def asks(text: str) -> bool:
+    """Whether an English text is a question.
+
+    >>> [asks(text) for text in ("Who built it", "In what year did it open?", "Zinc lowers fever", "sharing of time")]
+    [True, True, False, False]
+    """
+    return _QUESTION.match(text) is not None
 
 
 def _english(text: str) -> bool:

@@ -77,7 +77,8 @@ class Reader:
         return [best[index] for index in range(len(passages))]
 
     def _windows(self, question: str, passages: Sequence[Text]) -> Iterator[_Window]:
-        tokens = self._tokenizer.encode_batch([question, *(part for pair in passages for part in pair)], False)
+        texts = [question, *(part for pair in passages for part in pair)]
+        tokens = self._tokenizer.encode_batch(texts, add_special_tokens=False)
         head = [self._open, *tokens[0].ids[:QUESTION_TOKENS], self._close]
         for index in range(len(passages)):
             title, text = tokens[1 + 2 * index], tokens[2 + 2 * index]

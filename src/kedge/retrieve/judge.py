@@ -19,7 +19,7 @@ from typing import Literal
 
 from kedge.text.antonyms import contradicts
 from kedge.text.evidence import Matcher, Passage, Sentence, passage_terms
-from kedge.text.question import Question, is_negated
+from kedge.text.question import Question, is_negated, steps
 
 Confidence = Literal["high", "medium", "low", "insufficient"]
 
@@ -85,7 +85,8 @@ class Features:
     spread: float
     """Share of the question that only several passages together cover, no single one."""
     title_coverage: float
-    """Share of the question that titles of passages are, each wholly named in the question."""
+    """Share of the question that titles of passages are, each wholly named in it, where it leads from one to another:
+    through several of them, or by several steps from one. That a page is named does not mean that it has the answer."""
     reader: float | None = None
     """The reader's best opinion of a passage, from 0 (does not answer) to 1; None where nothing was read."""
     reader_home: float | None = None
@@ -194,8 +195,10 @@ def _gap(question: Question, found: frozenset[str]) -> float:
 
 def _title_coverage(question: Question, titles: Sequence[Sequence[str]]) -> float:
     asked = set(question.terms)
-    named = frozenset(term for title in titles if title and asked.issuperset(title) for term in title)
-    return question.coverage(named)
+    named = {tuple(title) for title in titles if title and asked.issuperset(title)}
+    if len(named) < 2 and steps(question.text) < 2:
+        return 0.0
+    return question.coverage(frozenset(term for title in named for term in title))
 
 
 def _share(wanted: frozenset[str], found: frozenset[str]) -> float:

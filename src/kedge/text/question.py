@@ -217,3 +217,17 @@ def _names(text: str) -> frozenset[str]:
         if any(char.isdigit() for char in word) or (position > 0 and any(char.isupper() for char in word)):
             found.update(terms(word))
     return frozenset(found)
+
+
+_OPENING = re.compile(r"\W*(?:\w+\s)?(?:who|whom|whose|what|which|where|when|how|why)\b", re.IGNORECASE)
+_LINK = re.compile(r"\bof\b|['’]s\b|\b(?:that|which|whose|who|whom|where)\b", re.IGNORECASE)
+
+
+def steps(text: str) -> int:
+    """How many things an English question leads through before it comes to what it asks for.
+
+    >>> steps("Who directed Dune?"), steps("Who is the father of the director of the film that won in 1961?")
+    (0, 3)
+    """
+    opening = _OPENING.match(text)
+    return len(_LINK.findall(text, opening.end() if opening else 0))

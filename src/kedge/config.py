@@ -232,7 +232,7 @@ def _settings(values: dict[str, object], origins: Mapping[str, str], faults: lis
             place = [str(part) for part in item["loc"]]
             # a fault of several settings together has no place; its message names them
             names = place[:1] or [name for name in values if name in item["msg"]]
-            faults.append(": ".join(filter(None, (".".join(place), item["msg"]))) + origins[names[0]])
+            faults.append(f"{'.'.join(place) or names[0]}: {item['msg']}{origins[names[0]]}")
             for name in names:
                 values.pop(name, None)
         return _settings(values, origins, faults)  # what only shows when the rest is right

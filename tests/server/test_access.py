@@ -28,6 +28,7 @@ from tests.surfaces import EMBEDDER, QUESTION, follow, write_corpus
 OPEN = {"/health", "/ready", "/rag"}
 ASKED_BY_POST = {
     "/api/query",
+    "/api/search",
     "/api/query/stream",
     "/api/feedback",
     "/api/courses/search",

@@ -103,6 +103,7 @@ def open_to_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Clie
         home=tmp_path_factory.mktemp("cors") / "home",
         embedder=EMBEDDER,
         hsts_seconds=3600,
+        open_access=True,
     )
     with TestClient(create_app(settings), base_url="https://kedge.example") as client:
         yield client

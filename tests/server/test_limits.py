@@ -76,7 +76,7 @@ def test_each_key_has_its_own_rate_and_writes_are_counted_apart(
     home = tmp_path / "home"
     keys = []
     for name in ("one", "two"):
-        assert run(["key", "create", name, "--right", "write", "--home", str(home)]) == 0
+        assert run(["key", "create", name, "--right", "admin", "--home", str(home)]) == 0
         keys.append(capsys.readouterr().out.strip())
     with serving(home, rate_reads=12, rate_writes=6) as served:
         one, two = (served.client(headers={"authorization": f"Bearer {key}"}) for key in keys)
@@ -249,10 +249,10 @@ def connect(served: Served) -> socket.socket:
 def test_a_head_that_does_not_end_is_cut(tmp_path: Path) -> None:
     with serving(tmp_path / "home", client_timeout=1) as served:
         with connect(served) as silent, connect(served) as slow, ThreadPoolExecutor(2) as pool:
-            slow.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+            slow.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
             assert list(pool.map(_until_cut, (silent, slow))) == [b"", b""]
         with connect(served) as second:  # also after a first request on the same connection
-            second.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+            second.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert second.recv(4096).startswith(b"HTTP/1.1 200")
             second.sendall(b"GET /hea")
             assert _until_cut(second).count(b"HTTP/1.1") == 0

@@ -51,9 +51,12 @@ def test_a_question_and_an_ingestion_as_spans(tmp_path: Path) -> None:
     assert facts["kedge.request_id"] == "my-request-1"
     assert len(facts["kedge.tenant"]) == 16
     assert facts["kedge.query_id"]
-    assert set(mine) == {*("embed", "vectors", "keywords", "graph", "fuse", "rerank", "live", "judge", "answer", "llm")}
+    assert set(mine) == {
+        *("embed", "vectors", "keywords", "graph", "fuse", "rerank", "live", "judge", "read", "answer", "llm")
+    }
     for span in mine.values():
-        assert span.parent_span_id == root.span_id, span.name
+        parent = mine["judge"] if span.name == "read" else root
+        assert span.parent_span_id == parent.span_id, span.name
         assert root.start_time_unix_nano <= span.start_time_unix_nano <= span.end_time_unix_nano
     streamed = next(span for span in spans if span.name == "POST /api/query/stream")
     assert {span.name for span in spans if span.trace_id == streamed.trace_id} >= set(mine)

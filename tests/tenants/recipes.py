@@ -168,6 +168,10 @@ Recipe = Callable[[Pick], Call]
 RECIPES: dict[str, Recipe] = {
     "POST /api/query": lambda p: Call("POST", "/api/query", json=_query(p)),
     "POST /api/query/stream": lambda p: Call("POST", "/api/query/stream", json=_query(p)),
+    "POST /api/search": lambda p: Call("POST", "/api/search", json=_query(p)),
+    "GET /api/analytics": lambda p: Call("GET", "/api/analytics", {"user": p.one("query")}),
+    "DELETE /api/analytics/users/{user}": lambda p: Call("DELETE", f"/api/analytics/users/{_path(p.one('query'))}"),
+    "POST /api/backup": lambda p: Call("POST", "/api/backup", {"tenant": OWNER}),
     "POST /api/ingest": lambda p: _ingest(p, "/api/ingest"),
     "GET /api/ingest/{job_id}": lambda p: Call("GET", f"/api/ingest/{p.one('job', 'job', 'query')}"),
     "POST /api/courses/{book_id}/ingest": lambda p: _ingest(p, f"/api/courses/{p.one('course', 'collection')}/ingest"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,6 +12,8 @@ from kedge.config import Settings
 
 if TYPE_CHECKING:
     from kedge.server.run import Access
+
+log = logging.getLogger(__name__)
 
 ACCESS = {
     "local": "No key is asked for, so only this machine can use it. `kedge key create NAME` lets others in.",
@@ -45,4 +48,6 @@ def _announce(session: Session, settings: Settings, url: str, access: Access) ->
         session.out.print(f"Kedge serves {settings.home} at {url}  (API: {url}/docs)", markup=False)
         if settings.enable_rag_search:
             session.out.print(f"Ask and upload in a browser: {url}/rag", markup=False)
-        session.note(ACCESS[access.value])
+        if settings.log_format == "plain":
+            session.note(ACCESS[access.value])
+    log.info("access: %s", ACCESS[access.value])

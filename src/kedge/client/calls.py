@@ -90,6 +90,18 @@ def search(
     return Call("POST", "/api/search", results.search_result, body=body)
 
 
+@calls("GET /api/analytics")
+def analytics() -> Call[Mapping[str, Json]]:
+    """Counts and mean times of the queries that are kept."""
+    return Call("GET", "/api/analytics", dict)
+
+
+@calls("DELETE /api/analytics/users/{user}")
+def forget_user(user: str) -> Call[Mapping[str, Json]]:
+    """Erase what is kept of a user (an administrator's call); returns how much that was."""
+    return Call("DELETE", at("/api/analytics/users/{user}", user=user), dict)
+
+
 @calls("POST /api/feedback")
 def feedback(query_id: str, rating: int, comment: str | None = None) -> Call[str]:
     """Rate an answer 1–5; returns the feedback's id."""

@@ -39,7 +39,7 @@ def check_request(scope: Scope, settings: Settings) -> None:
         raise UsageError("The address holds a NUL.", hint="Leave it out.")
     host = Headers(scope=scope).get("host", "")
     name = _host_name(host)
-    if settings.allowed_hosts or is_loopback(settings.host):
+    if settings.allowed_hosts or (is_loopback(settings.host) and not settings.open_access):
         known = (*settings.allowed_hosts, settings.host)
         if name not in known and not is_loopback(name):
             raise UsageError(

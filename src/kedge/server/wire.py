@@ -32,11 +32,16 @@ class Incoming:
         """Why the body could not be read."""
         announced = headers.get("content-length", "0")
         self._check(int(announced) if announced.isdecimal() else 0)
-        if announced == "0" and "transfer-encoding" not in headers:
+        self._bodiless = announced == "0" and "transfer-encoding" not in headers
+        """Whether the app still has to hear that there is no body."""
+        if self._bodiless:
             self._watch_for_end()
 
     async def __call__(self) -> Message:
         if self._watch is not None:
+            if self._bodiless:
+                self._bodiless = False
+                return {"type": "http.request", "body": b"", "more_body": False}
             await self._gone.wait()
             return {"type": "http.disconnect"}
         try:

@@ -23,7 +23,7 @@ check: $(DEV) ## ruff and mypy
 	$(BIN)/mypy
 
 unit: services ## Run the tests alone
-	$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile; status=$$?; $(BIN)/python -m tests.services stop; exit $$status
+	$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder; status=$$?; $(BIN)/python -m tests.services stop; exit $$status
 
 services: $(DEV) ## Install and start the real servers that the tests use, as far as they run here
 	@$(BIN)/python -m tests.services start

@@ -25,7 +25,13 @@ settings.register_profile(
 settings.load_profile("kedge")
 
 
+LONG = ("backup", "consistency", "upgrade", "page", "hostile", "server", "courses")
+"""Folders of files that take long though they hold few tests: begun first, so that no process ends with one."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    folders = [*LONG, ""]
+    items.sort(key=lambda item: folders.index(item.path.parent.name if item.path.parent.name in LONG else ""))
     for item in items:
         mark = item.get_closest_marker("store")
         if mark is not None:  # a property travels with the report, also from another process

@@ -95,6 +95,9 @@ def _number(cell: Cell) -> float | None:
     return float(cell) if isinstance(cell, int | float | Decimal) and not isinstance(cell, bool) else None
 
 
+AGAIN_SECONDS = 0.02
+
+
 def _fetch(cursor: duckdb.DuckDBPyConnection, statement: Statement) -> list[tuple[Cell, ...]]:
     return cursor.execute(statement.text, statement.values).fetchall()
 
@@ -102,12 +105,10 @@ def _fetch(cursor: duckdb.DuckDBPyConnection, statement: Statement) -> list[tupl
 @contextmanager
 def _reading(connection: duckdb.DuckDBPyConnection, seconds: float) -> Iterator[duckdb.DuckDBPyConnection]:
     cursor = connection.cursor()
-    timer = threading.Timer(seconds, cursor.interrupt)
-    timer.daemon = True
+    clock = _Clock(cursor, seconds)
     try:
         cursor.execute("BEGIN TRANSACTION READ ONLY")
-        timer.start()
-        with on_stop(cursor.interrupt):
+        with clock, on_stop(clock.stop):
             yield cursor
         cursor.execute("ROLLBACK")
     except duckdb.InterruptException as error:
@@ -124,5 +125,35 @@ def _reading(connection: duckdb.DuckDBPyConnection, seconds: float) -> Iterator[
     except duckdb.Error as error:
         raise StoreError(f"The table could not be read: {error}", hint="Feed the table again.") from error
     finally:
-        timer.cancel()
         cursor.close()
+
+
+class _Clock:
+    """Interrupts a cursor after so many seconds or when told to, until the block ends.
+
+    One interrupt is not enough: it is lost when it comes between two statements.
+    """
+
+    def __init__(self, cursor: duckdb.DuckDBPyConnection, seconds: float) -> None:
+        self._cursor = cursor
+        self._seconds = seconds
+        self._due = threading.Event()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def stop(self) -> None:
+        """Do not wait any longer."""
+        self._due.set()
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._due.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        self._due.wait(self._seconds)
+        while not self._over.wait(AGAIN_SECONDS):
+            self._cursor.interrupt()

@@ -61,7 +61,7 @@ async def read_rows(rows: Sequence[Row], cache: Path) -> dict[int, dict[int, flo
             passages = [Passage(text, title) for _, title, text in row.passages]
             read = await readings.of(row.question, passages, wanted)
             known[key] = {str(place): round(score, 3) for place, score in read.items()}
-        scores[index] = {int(place): score for place, score in known.get(key, {}).items()}
+        scores[index] = {int(place): score for place, score in known.get(key, {}).items() if int(place) in wanted}
         if index % 200 == 0:
             kept.write_text(json.dumps(known), "utf-8")
             print(f"read {index} of {len(rows)}", file=sys.stderr, flush=True)

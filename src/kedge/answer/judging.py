@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kedge.answer.compose import evidence_of, without_orders
@@ -11,7 +11,7 @@ from kedge.answer.extract import ExtractedAnswer, extract_answer
 from kedge.answer.reading import Readings
 from kedge.answer.several import extract_several
 from kedge.config import Settings
-from kedge.retrieve.judge import Features, default_judge, judge_features, passages_to_read
+from kedge.retrieve.judge import Features, default_judge, judge_features, passages_to_read, with_reading
 from kedge.retrieve.ports import CollectionSource
 from kedge.retrieve.rarity import as_idf, term_weights
 from kedge.stages import stage
@@ -21,6 +21,8 @@ from kedge.text.question import Question, parse_question
 from kedge.text.shape import shape_of
 from kedge.types import Collection, Query, SearchHit
 
+HOPELESS = 0.1
+"""Below this, evidence is refused without the reader, which costs most of the judge's time."""
 SEVERAL = 24
 """Sentences that are looked at for a comparison, a list or a summary."""
 
@@ -37,9 +39,9 @@ class Seen:
     ranked: tuple[Sentence, ...]
     """The sentences that come nearest to the question, best first."""
 
-    def features(self, read: Mapping[int, float] | None = None) -> Features:
-        """What the judge goes by; `read` as in `judge_features`."""
-        return judge_features(self.question, [evidence_of(hit) for hit in self.hits], self.ranked, read)
+    def features(self) -> Features:
+        """What the judge goes by, without the reader."""
+        return judge_features(self.question, [evidence_of(hit) for hit in self.hits], self.ranked)
 
 
 class Judging:
@@ -67,10 +69,14 @@ class Judging:
         """How probable it is that the evidence answers the question; 0 without evidence."""
         if not seen.hits:
             return 0.0
+        features = seen.features()
+        alone = default_judge().probability(features)
+        if alone < HOPELESS:
+            return alone
         wanted = passages_to_read(len(seen.hits), seen.ranked)
         with stage("read", passages=len(wanted)):
             read = await self.readings.of(seen.question.text, seen.passages, wanted)
-        return default_judge().probability(seen.features(read))
+        return default_judge().probability(with_reading(features, read, seen.ranked)) if read else alone
 
     async def extracted(self, seen: Seen) -> ExtractedAnswer | None:
         """One fact from what the judge saw; for more than one fact, more sentences are looked at."""

@@ -10,7 +10,7 @@ from benchmarks.judge.fit import Array, Flags
 Curve = Sequence[tuple[float, float, float]]
 """(threshold, answered share of answerable, share of unanswerable answered)."""
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
-SIZE, EDGE = 420, 56
+SIZE, EDGE = 420, 76
 COLOURS = {"dense_read": "#0b6bcb", "dense": "#c4571a", "lexical_read": "#3a8f5c", "lexical": "#7b7f86"}
 LABELS = {
     "dense_read": "with the reader (default)",
@@ -53,7 +53,7 @@ def write_plot(path: Path, curves: Mapping[str, Curve], threshold: float) -> Non
                 x, y = _at(wrong, answered)
                 parts.append(f'<circle cx="{x}" cy="{y}" r="5" fill="{COLOURS[name]}"/>')
         y = EDGE + SIZE - 84 + 20 * line
-        parts.append(f'<text x="{EDGE + SIZE - 180}" y="{y}" fill="{COLOURS[name]}">● {LABELS[name]}</text>')
+        parts.append(f'<text x="{EDGE + SIZE - 186}" y="{y}" fill="{COLOURS[name]}">● {LABELS[name]}</text>')
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join([*parts, "</svg>"]) + "\n", encoding="utf-8")
 

@@ -20,7 +20,7 @@ from tests.backup.made import SEA, settings_of
 from tests.backup.writer import DOCUMENTS, text_of
 
 ROOT = Path(__file__).parents[2]
-BACKUPS = 4
+BACKUPS = 2
 
 
 @pytest.fixture

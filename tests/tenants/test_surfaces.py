@@ -20,8 +20,8 @@ from tests.tenants.world import OWNER, plant, settled
 
 EMBEDDER = "hash:64"
 PLANS = {
-    "memory": Plan(http=4 * len(RECIPES), engine=80, mcp=30),
-    "embedded": Plan(http=2 * len(RECIPES), engine=40, mcp=12, facade=27, cli=10),
+    "memory": Plan(http=2 * len(RECIPES), engine=40, mcp=12),
+    "embedded": Plan(http=len(RECIPES), engine=20, mcp=8, facade=18, cli=5),
 }
 MEMORY: dict[str, Any] = {"catalog_url": "memory:", "vector_url": "memory:", "graph_url": "memory:"}
 

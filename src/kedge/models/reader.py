@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -114,8 +115,13 @@ class Reader:
 
 
 def open_reader(settings: Settings) -> Reader:
-    """Load the carried weights and the tokenizer that comes with the default embedder."""
-    return Reader(read_weights(), Tokenizer.from_file(str(tokenizer_file())), settings.threads)
+    """The carried weights and the tokenizer of the default embedder, loaded once for all engines of a process."""
+    return _opened(settings.threads)
+
+
+@lru_cache(maxsize=2)
+def _opened(threads: int) -> Reader:
+    return Reader(read_weights(), Tokenizer.from_file(str(tokenizer_file())), threads)
 
 
 def _special(tokenizer: Tokenizer, name: str) -> int:

@@ -49,21 +49,16 @@ def quantise(matrix: Vectors) -> tuple[Small, Vectors]:
     return np.round(matrix / np.maximum(scales, SMALLEST)[:, None]).astype(np.int8), scales
 
 
-def write_graph(weights: EncoderWeights, name: str, *, exact: frozenset[str] = frozenset()) -> bytes:
-    """Embedded tokens `hidden` (texts, tokens, width) and `mask` (texts, tokens) to the last layer's vectors.
-
-    The matrices named in `exact` (`fo` stands for that of every layer) get their input as it is, not rounded to bytes:
-    slower, for models whose values between the layers are too uneven for that.
-    """
-    return _EncoderGraph(weights, name, exact).written()
+def write_graph(weights: EncoderWeights, name: str) -> bytes:
+    """Embedded tokens `hidden` (texts, tokens, width) and `mask` (texts, tokens) to the last layer's vectors."""
+    return _EncoderGraph(weights, name).written()
 
 
 class _EncoderGraph:
     """Between the layers the tokens of all texts are rows of one matrix."""
 
-    def __init__(self, weights: EncoderWeights, name: str, exact: frozenset[str]) -> None:
+    def __init__(self, weights: EncoderWeights, name: str) -> None:
         self._weights = weights
-        self._exact = exact
         self._graph = g = Graph(name)
         hidden = g.given("hidden", FLOAT, ("texts", "tokens", weights.width))
         self._mask = g.given("mask", INT32, ("texts", "tokens"))
@@ -100,8 +95,6 @@ class _EncoderGraph:
     def _dense(self, rows: str, *names: str) -> list[str]:
         """The rows times each of the matrices, without bias. The rows are quantised once."""
         g = self._graph
-        if names[0].rpartition(".")[2] in self._exact:
-            return [g.node("MatMul", rows, self._whole(name)) for name in names]
         most = g.node("ReduceMax", g.node("Abs", rows), self._axis, keepdims=1)
         scale = g.node("Max", g.node("Mul", most, self._level), self._smallest)
         small = g.node("QuantizeLinear", rows, g.node("Squeeze", scale, self._axis), self._middles, axis=0)
@@ -111,10 +104,6 @@ class _EncoderGraph:
             product = g.node("MatMulIntegerToFloat", small, matrix, self._one, scales, self._middle, domain=OWN)
             products.append(g.node("Mul", product, scale))
         return products
-
-    def _whole(self, name: str) -> str:
-        small, scales = self._weights.quantised(name)
-        return self._graph.tensor(f"{name}.w", (small * scales[:, None]).T.astype(np.float32))
 
     def _quantised(self, name: str) -> tuple[str, str]:
         small, scales = self._weights.quantised(name)

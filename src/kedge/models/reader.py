@@ -26,6 +26,11 @@ from kedge.models.sentence import IntArray
 QUESTION_TOKENS, TITLE_TOKENS, WINDOW = 64, 16, 320
 """As in training. A longer passage is read in windows that overlap by half."""
 NEVER = np.float32(-1e4)
+SMALL = (
+    *("emb.place", "emb.kind", "emb.norm.w", "emb.norm.b", "span.w", "span.b"),
+    *("head.0.w", "head.0.b", "head.1.w", "head.1.b"),
+)
+"""Tensors that are computed with here; the layers are onnxruntime's."""
 
 Text: TypeAlias = tuple[str, str]
 """Title and text of a passage."""
@@ -65,8 +70,7 @@ class Reader:
         tokenizer.no_padding()
         tokenizer.no_truncation()
         self._open, self._close = (_special(tokenizer, name) for name in ("[CLS]", "[SEP]"))
-        self._places = weights.vector("emb.place")
-        self._kinds = weights.vector("emb.kind")
+        self._small = {name: weights.vector(name) for name in SMALL}
 
     def read(self, question: str, passages: Sequence[Text]) -> list[Reading]:
         """One reading for each passage; of a long one, that of the window that answers best."""
@@ -96,21 +100,21 @@ class Reader:
             rows: Vectors = self._session.run(None, {"hidden": hidden, "mask": np.ones(ids.shape, np.int32)})[0][0]
         except FAILURES as error:
             raise ModelError(f"The reader failed: {error}") from error
-        w = self._weights.vector
-        spans = (rows @ w("span.w").T + w("span.b")).T
+        w = self._small
+        spans = (rows @ w["span.w"].T + w["span.b"]).T
         inside = np.arange(len(rows))
         spans = np.where((inside >= window.body) & (inside < len(rows) - 1), spans, NEVER)
         likely = _softmax(spans).mean(axis=0)
         both = np.concatenate([rows[0], likely @ rows])
-        score = np.tanh(w("head.0.w") @ both + w("head.0.b")) @ w("head.1.w")[0] + w("head.1.b")[0]
+        score = np.tanh(w["head.0.w"] @ both + w["head.0.b"]) @ w["head.1.w"][0] + w["head.1.b"][0]
         return Reading(float(score), *_place(spans, window))
 
     def _embedded(self, ids: IntArray, second: int) -> Vectors:
         kinds = (np.arange(ids.shape[1]) >= second).astype(np.int64)
-        hidden = self._weights.words(ids) + self._places[: ids.shape[1]] + self._kinds[kinds]
+        hidden = self._weights.words(ids) + self._small["emb.place"][: ids.shape[1]] + self._small["emb.kind"][kinds]
         hidden -= hidden.mean(axis=-1, keepdims=True)
         hidden /= np.sqrt((hidden * hidden).mean(axis=-1, keepdims=True) + np.float32(self._weights.epsilon))
-        out: Vectors = hidden * self._weights.vector("emb.norm.w") + self._weights.vector("emb.norm.b")
+        out: Vectors = hidden * self._small["emb.norm.w"] + self._small["emb.norm.b"]
         return out.astype(np.float32)
 
 

@@ -54,7 +54,7 @@ class ReaderWeights:
 
     def words(self, ids: NDArray[np.int64]) -> Vectors:
         """Word vectors of these tokens, shape (…, width)."""
-        out: Vectors = self.tensors["emb.word.w"][ids] * self.vector("emb.word.s")[ids][..., None]
+        out: Vectors = self.tensors["emb.word.w"][ids] * self.tensors["emb.word.s"][ids].astype(np.float32)[..., None]
         return out
 
 

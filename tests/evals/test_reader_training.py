@@ -22,8 +22,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from kedge.config import Settings
+from kedge.models.reader import open_reader
+
 WIDTH, WIDE = 8, 12
 TOKENIZER = open_tokenizer()
+READER = open_reader(Settings(threads=1))
 
 
 def state() -> dict[str, NDArray[Any]]:
@@ -217,3 +221,12 @@ def test_a_bad_number_is_refused(
 def test_a_missing_package_says_what_to_install() -> None:
     with pytest.raises(SystemExit, match="pip install torch transformers onnx"):
         need("a_package_that_is_not_there")
+
+
+@given(st.text(max_size=80), st.text(max_size=30), st.text(max_size=400))
+def test_what_is_read_in_use_is_what_was_trained_on(question: str, title: str, text: str) -> None:
+    """The same tokens in the same places: else the shipped model sees what it never learned from."""
+    window = next(iter(READER._windows(question, [(title, text)])))
+    (trained,) = encode(TOKENIZER, [Example(question, title, text, False, None)])
+    assert window.ids == trained.ids.tolist()
+    assert (window.second, window.body) == (trained.second, trained.body)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from kedge.client import KedgeClient
-from kedge.config import load_settings
-from kedge.errors import KedgeError
+from kedge import KedgeClient
+from kedge.core.errors import KedgeError
+from kedge.core.settings import load_settings
 
 HANDBOOK = b"""# Kedge anchor
 

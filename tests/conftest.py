@@ -7,17 +7,7 @@ from collections import Counter, defaultdict
 import pytest
 from hypothesis import HealthCheck, settings
 
-for suite in (
-    "vectors",
-    "catalog_documents",
-    "catalog_passages",
-    "catalog_records",
-    "catalog_indexes",
-    "catalog_base",
-    "graph",
-    "nodes",
-):
-    pytest.register_assert_rewrite(f"kedge.testing.{suite}")
+pytest_plugins = ["kedge.testing"]
 
 settings.register_profile(
     "kedge", deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kedge.types import Passage, SearchHit
+from kedge.core.values import Passage, SearchHit
 
 
 def hit(

@@ -6,10 +6,10 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
-from kedge.answer.beside import join_before
-from kedge.answer.extract import ExtractedAnswer, Quote
-from kedge.stores.filters import Eq, Filter
-from kedge.types import Passage, Query, Scope, SearchHit
+from kedge.answer.cite.beside import join_before
+from kedge.answer.compose.extract import ExtractedAnswer, Quote
+from kedge.core.values import Passage, Query, Scope, SearchHit
+from kedge.core.values.filters import Eq, Filter
 
 TEXTS = (
     "The harbour has two piers. The older pier was built by Anna Berg in 1903.",

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kedge.answer.context import FRAME, Context, build_context
-from kedge.answer.prompts import answer_prompt, as_data
-from kedge.answer.written import SentenceBuffer
-from kedge.types import SearchHit
+from kedge.answer.write.context import FRAME, Context, build_context
+from kedge.answer.write.prompts import answer_prompt, as_data
+from kedge.answer.write.sentences import SentenceBuffer
+from kedge.core.values import SearchHit
 from tests.answer.made import hit
 
 pytestmark = pytest.mark.req("G-10")

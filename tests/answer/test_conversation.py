@@ -9,21 +9,21 @@ from typing import Any
 
 import pytest
 
-from kedge.answer.conversation import valid_rewrite
-from kedge.answer.turns import MOST_SESSIONS, MOST_TURNS, FileTurns, MemoryTurns, Turn, Turns
-from kedge.config import load_settings
-from kedge.engine import Engine
-from kedge.text.followup import Before, follow, needs_context
-from kedge.types import DEFAULT_TENANT, Answer, IngestRequest, Query, Scope
+from kedge.answer.conversation.asking import valid_rewrite
+from kedge.answer.conversation.turns import MOST_SESSIONS, MOST_TURNS, FileTurns, MemoryTurns, Turn, Turns
+from kedge.core.settings import load_settings
+from kedge.core.values import DEFAULT_TENANT, Answer, IngestRequest, Query, Scope
+from kedge.engine.engine import Engine
+from kedge.text.followup import EarlierTurn, follow, needs_context
 from tests.models.llm_server import Turn as ServerTurn
 from tests.models.llm_server import serving
-from tests.surfaces import EMBEDDER, write_corpus
+from tests.support.surfaces import EMBEDDER, write_corpus
 
 SCOPE = Scope(DEFAULT_TENANT, "sea")
-LISBON = Before("When was the Treaty of Lisbon signed?", topics=("Treaty of Lisbon",))
-HAMLET = Before("Who wrote Hamlet?", names=("William Shakespeare",), topics=("Hamlet",))
-RODE = Before("What scope should an all-chain rode have overnight?", topics=("Anchor scope",))
-KNOT = Before("Which knot ties the warp to the ring of a kedge anchor?", topics=("Kedge anchor",))
+LISBON = EarlierTurn("When was the Treaty of Lisbon signed?", topics=("Treaty of Lisbon",))
+HAMLET = EarlierTurn("Who wrote Hamlet?", names=("William Shakespeare",), topics=("Hamlet",))
+RODE = EarlierTurn("What scope should an all-chain rode have overnight?", topics=("Anchor scope",))
+KNOT = EarlierTurn("Which knot ties the warp to the ring of a kedge anchor?", topics=("Kedge anchor",))
 
 
 @pytest.mark.req("D-15")
@@ -43,7 +43,7 @@ KNOT = Before("Which knot ties the warp to the ring of a kedge anchor?", topics=
         (KNOT, "or a bower anchor?", "Which knot ties the warp to the ring of a bower anchor?"),
     ],
 )
-def test_what_is_left_out_comes_from_the_question_before(before: Before, question: str, alone: str) -> None:
+def test_what_is_left_out_comes_from_the_question_before(before: EarlierTurn, question: str, alone: str) -> None:
     assert needs_context(question)
     assert follow(question, before) == alone
 

@@ -6,24 +6,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kedge.answer.extract import ExtractedAnswer, extract_answer
-from kedge.text.evidence import Passage, candidate_sentences, quotable_spans, rank_sentences
+from kedge.answer.compose.extract import ExtractedAnswer, extract_answer
+from kedge.text.evidence import EvidencePassage, candidate_sentences, quotable_spans, rank_sentences
 from kedge.text.question import parse_question
 
 
-def answer(question: str, *passages: Passage) -> ExtractedAnswer | None:
+def answer(question: str, *passages: EvidencePassage) -> ExtractedAnswer | None:
     parsed = parse_question(question, lambda _: 3.0)
     ranked = rank_sentences(candidate_sentences(parsed, passages))
     return extract_answer(parsed, passages, ranked)
 
 
-def found(question: str, *passages: Passage) -> ExtractedAnswer:
+def found(question: str, *passages: EvidencePassage) -> ExtractedAnswer:
     extracted = answer(question, *passages)
     assert extracted is not None
     return extracted
 
 
-AUTOMATON = Passage(
+AUTOMATON = EvidencePassage(
     "# Suffix Automaton\n\nA **suffix automaton** is a powerful data structure.\n\n## Complexity\n\n"
     "Building the suffix automaton takes $O(n \\log k)$ time. It is equal to:\n\n$$T(n) = n + 1$$\n\n"
     "```cpp\nint build() { return 0; }\n```\n\n| a | b |\n|---|---|\n| building | automaton |\n",
@@ -34,7 +34,7 @@ AUTOMATON = Passage(
 @pytest.mark.req("D-13")
 @given(st.text(max_size=60), st.lists(st.tuples(st.text(max_size=200), st.text(max_size=20)), max_size=4))
 def test_quotes_are_verbatim_slices(question: str, texts: list[tuple[str, str]]) -> None:
-    passages = [Passage(text, title) for text, title in texts]
+    passages = [EvidencePassage(text, title) for text, title in texts]
     extracted = answer(question, *passages)
     if extracted is None:
         return
@@ -49,7 +49,7 @@ def test_quotes_are_verbatim_slices(question: str, texts: list[tuple[str, str]])
 
 def test_no_passages_no_answer() -> None:
     assert answer("Who?") is None
-    assert answer("Who?", Passage("", "")) is None
+    assert answer("Who?", EvidencePassage("", "")) is None
 
 
 @pytest.mark.req("D-13")
@@ -91,7 +91,7 @@ def test_no_passages_no_answer() -> None:
     ],
 )
 def test_short_answers(question: str, text: str, short: str) -> None:
-    extracted = found(question, Passage(text))
+    extracted = found(question, EvidencePassage(text))
     assert extracted.short is not None
     assert extracted.short.text == short
 
@@ -106,14 +106,14 @@ def test_short_answers(question: str, text: str, short: str) -> None:
     ],
 )
 def test_no_short_answer_where_the_sentence_has_none(question: str, text: str) -> None:
-    assert found(question, Passage(text)).short is None
+    assert found(question, EvidencePassage(text)).short is None
 
 
 def test_no_short_answer_where_another_document_has_it() -> None:
     extracted = found(
         "Where did the composer of the film Pepo die?",
-        Passage("Pepo is a film whose composer is Aram Khachaturian of Tbilisi.", "Pepo"),
-        Passage("Aram Khachaturian did die in Moscow.", "Aram Khachaturian"),
+        EvidencePassage("Pepo is a film whose composer is Aram Khachaturian of Tbilisi.", "Pepo"),
+        EvidencePassage("Aram Khachaturian did die in Moscow.", "Aram Khachaturian"),
     )
     assert len(extracted.quotes) == 2
     assert extracted.short is None
@@ -123,23 +123,25 @@ def test_nothing_follows_a_sentence_that_answers() -> None:
     """Neither what is nearly as good, nor what stands in a passage of the same title."""
     extracted = found(
         "What were the fighting horsemen that Normandy exported?",
-        Passage("Normandy exported fighting horsemen for a generation, and they were knights.", "Normans"),
-        Passage("The Normans exported a dynasty with fighting and horsemen.", "Normans"),
-        Passage("What Normandy exported were fighting men, says a book about horsemen of the plain.", "Other"),
+        EvidencePassage("Normandy exported fighting horsemen for a generation, and they were knights.", "Normans"),
+        EvidencePassage("The Normans exported a dynasty with fighting and horsemen.", "Normans"),
+        EvidencePassage("What Normandy exported were fighting men, says a book about horsemen of the plain.", "Other"),
     )
     assert len(extracted.quotes) == 1
 
 
 def test_a_label_is_no_answer() -> None:
-    extracted = found("What is GraphRAG?", Passage("GraphRAG\n\nIt builds a graph of GraphRAG entities.", "GraphRAG"))
+    extracted = found(
+        "What is GraphRAG?", EvidencePassage("GraphRAG\n\nIt builds a graph of GraphRAG entities.", "GraphRAG")
+    )
     assert "builds a graph" in extracted.text
 
 
 def test_why_prefers_a_reason() -> None:
     extracted = found(
         "Why did Warsaw become the capital?",
-        Passage("Warsaw did become the capital in 1596 and stayed it.", "Warsaw"),
-        Passage("Due to its location, Warsaw did become the capital.", "Warsaw"),
+        EvidencePassage("Warsaw did become the capital in 1596 and stayed it.", "Warsaw"),
+        EvidencePassage("Due to its location, Warsaw did become the capital.", "Warsaw"),
     )
     assert extracted.quotes[0].text.startswith("Due to")
 
@@ -165,9 +167,9 @@ def test_front_matter_is_never_quoted() -> None:
 def test_comparisons_quote_both_sides() -> None:
     extracted = found(
         "Which film was released first, Alpha Rising or Omega Falling?",
-        Passage("Alpha Rising is a film released in 1961.", "Alpha Rising"),
-        Passage("Omega Falling is a film released in 1946.", "Omega Falling"),
-        Passage("Gamma is a fruit.", "Gamma"),
+        EvidencePassage("Alpha Rising is a film released in 1961.", "Alpha Rising"),
+        EvidencePassage("Omega Falling is a film released in 1946.", "Omega Falling"),
+        EvidencePassage("Gamma is a fruit.", "Gamma"),
     )
     assert {quote.passage for quote in extracted.quotes} == {0, 1}
 
@@ -175,9 +177,9 @@ def test_comparisons_quote_both_sides() -> None:
 def test_bridges_follow_the_title_that_is_mentioned() -> None:
     extracted = found(
         "Where was the performer of the song Changed It born?",
-        Passage("Changed It is a song by the performer Nicki Minaj.", "Changed It"),
-        Passage("Nicki Minaj was born in Saint James.", "Nicki Minaj"),
-        Passage("Bread is baked daily.", "Bread"),
+        EvidencePassage("Changed It is a song by the performer Nicki Minaj.", "Changed It"),
+        EvidencePassage("Nicki Minaj was born in Saint James.", "Nicki Minaj"),
+        EvidencePassage("Bread is baked daily.", "Bread"),
     )
     assert {quote.passage for quote in extracted.quotes} == {0, 1}
 
@@ -185,14 +187,14 @@ def test_bridges_follow_the_title_that_is_mentioned() -> None:
 def test_nothing_is_said_twice() -> None:
     extracted = found(
         "Who founded Rome?",
-        Passage("Romulus founded Rome in 753 BC."),
-        Passage("Romulus founded Rome in 753 BC."),
+        EvidencePassage("Romulus founded Rome in 753 BC."),
+        EvidencePassage("Romulus founded Rome in 753 BC."),
     )
     assert len(extracted.quotes) == 1
 
 
 def test_chinese_is_quoted_by_sentence() -> None:
-    extracted = found("黑豹队的防守丢了多少分？", Passage("天气很好。黑豹队的防守只丢了 308分，排名第六。"))
+    extracted = found("黑豹队的防守丢了多少分？", EvidencePassage("天气很好。黑豹队的防守只丢了 308分，排名第六。"))
     assert "308" in extracted.quotes[0].text
     assert extracted.short is not None
     assert extracted.short.text == "308"
@@ -200,10 +202,10 @@ def test_chinese_is_quoted_by_sentence() -> None:
 
 def test_a_sentence_that_points_back_brings_what_it_points_to() -> None:
     text = "Nylon stretches and absorbs shock. This is why an anchor rode is made of nylon.\n\nIt is white."
-    answer = found("Why is an anchor rode made of nylon?", Passage(text)).text
+    answer = found("Why is an anchor rode made of nylon?", EvidencePassage(text)).text
     assert answer.startswith("Nylon stretches and absorbs shock. This is why")
 
 
 def test_a_question_is_no_answer() -> None:
     text = "What is a kedge anchor used for? The kedge pulls a ship off a sandbank."
-    assert "?" not in found("What is a kedge anchor used for?", Passage(text)).text
+    assert "?" not in found("What is a kedge anchor used for?", EvidencePassage(text)).text

@@ -12,16 +12,16 @@ from typing import Any
 import httpx
 import pytest
 
-from kedge.answer.answerer import BROKE_OFF
-from kedge.config import Settings, load_settings
-from kedge.engine import Engine
-from kedge.errors import ModelError
-from kedge.models.llm.limits import Call
-from kedge.server.app import create_app
-from kedge.server.run import Server, bind, url_of
-from kedge.types import DEFAULT_TENANT, Answer, IngestRequest, Query, Scope, StreamEvent
+from kedge.answer.pipeline import BROKE_OFF
+from kedge.core.errors import ModelError
+from kedge.core.settings import Settings, load_settings
+from kedge.core.values import DEFAULT_TENANT, Answer, IngestRequest, Query, Scope, StreamEvent
+from kedge.engine.engine import Engine
+from kedge.models.write.limits import ModelCall
+from kedge.surfaces.server.app import create_app
+from kedge.surfaces.server.run import UvicornServer, bind, url_of
 from tests.models.llm_server import LLMServer, Turn, serving
-from tests.surfaces import EMBEDDER, FOREIGN, QUESTION, events_of, write_corpus
+from tests.support.surfaces import EMBEDDER, FOREIGN, QUESTION, events_of, write_corpus
 
 TRUE = "The warp is tied to the ring of the kedge anchor with an anchor bend. [1]"
 ALSO = "The anchor bend is also called the fisherman's bend [2]."
@@ -250,7 +250,7 @@ def client(server: LLMServer, tmp_path: Path, corpus: Path) -> Iterator[httpx.Cl
     ready = threading.Event()
     with bind(given.host, 0) as bound:
         app = create_app(given)
-        running = Server(app, given, ready.set)
+        running = UvicornServer(app, given, ready.set)
         thread = threading.Thread(target=running.run, kwargs={"sockets": [bound]})
         thread.start()
         assert ready.wait(60)
@@ -301,7 +301,7 @@ def test_a_sentence_is_shown_while_the_model_still_writes_and_leaving_stops_it(
 
 
 def test_every_call_is_told_with_its_cost(server: LLMServer, tmp_path: Path, corpus: Path) -> None:
-    calls: list[Call] = []
+    calls: list[ModelCall] = []
 
     async def work(engine: Engine) -> int:
         engine.on_llm_call = calls.append

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from kedge.config import load_settings
-from kedge.engine import Engine
+from kedge.core.settings import load_settings
+from kedge.core.values import DEFAULT_TENANT, Answer, IngestRequest, Query, Scope
+from kedge.engine.engine import Engine
 from kedge.text.orders import gives_orders
-from kedge.types import DEFAULT_TENANT, Answer, IngestRequest, Query, Scope
 from tests.models.llm_server import LLMServer, serving
-from tests.surfaces import DOCUMENTS, QUESTION
+from tests.support.surfaces import DOCUMENTS, QUESTION
 
 CASES: list[dict[str, Any]] = [
     json.loads(line) for line in (Path(__file__).parent / "hostile.jsonl").read_text("utf-8").splitlines()

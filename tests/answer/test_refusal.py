@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from kedge import Kedge
-from kedge.answer.answerer import REFUSAL
-from kedge.answer.refusal import looked_for
-from kedge.graphs.answering import REFUSAL as GRAPH_REFUSAL
-from kedge.shapes import answer_json
-from kedge.tables.finding.retrieval import NOTHING
-from kedge.types import Answer
-from tests.surfaces import DOCUMENTS, FOREIGN
+from kedge.answer.compose.refusal import looked_for
+from kedge.answer.pipeline import REFUSAL
+from kedge.core.outside import to_json
+from kedge.core.values import Answer
+from kedge.kinds.graphs.asking.answering import REFUSAL as GRAPH_REFUSAL
+from kedge.kinds.tables.finding.retrieval import NOTHING
+from tests.support.surfaces import DOCUMENTS, FOREIGN
 
 NOT_SAID = "In which year was the anchor bend invented by Admiral Nelson?"
 
@@ -157,5 +157,5 @@ def test_a_refusal_is_not_remembered_as_something_said(tmp_path: Path, kedge: Ke
 
 
 def test_json_has_it(kedge: Kedge) -> None:
-    shape = json.loads(json.dumps(answer_json(kedge.ask(FOREIGN))))
+    shape = json.loads(json.dumps(to_json(kedge.ask(FOREIGN))))
     assert set(shape["metadata"]["refusal"]) == {"looked_for", "nearest", "probability"}

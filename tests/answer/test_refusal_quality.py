@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from kedge.answer.judge.calibrated import THRESHOLD
+from kedge.engine.blocking import Kedge
 from kedge.evals.metrics import auroc
-from kedge.retrieve.judge import THRESHOLD
-from kedge.sync import Kedge
 
 TEXTS = {
     "mill": (

@@ -6,28 +6,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kedge.answer.extract import ExtractedAnswer
-from kedge.answer.several import MOST, extract_several
-from kedge.text.evidence import Passage, candidate_sentences, rank_sentences
+from kedge.answer.compose.extract import ExtractedAnswer
+from kedge.answer.compose.several import MOST, extract_several
+from kedge.text.evidence import EvidencePassage, candidate_sentences, rank_sentences
+from kedge.text.form import Form, shape_of
 from kedge.text.question import parse_question
-from kedge.text.shape import Shape, shape_of
 
-BOWLINE = Passage("The bowline makes a fixed loop at the end of a rope. It is easy to untie after a load.", "Bowline")
-BEND = Passage("The sheet bend joins two ropes of different thickness. Sailors use it on flags.", "Sheet bend")
-ANCHORS = Passage(
+BOWLINE = EvidencePassage(
+    "The bowline makes a fixed loop at the end of a rope. It is easy to untie after a load.", "Bowline"
+)
+BEND = EvidencePassage("The sheet bend joins two ropes of different thickness. Sailors use it on flags.", "Sheet bend")
+ANCHORS = EvidencePassage(
     "There are four types of anchors in use:\n\n- the fisherman, for rock\n- the plough,\n  for sand and clay\n"
     "- the claw\n- the mushroom, for moorings\n\nAll of them rust.",
     "Types of anchors",
 )
 
 
-def answer(question: str, *passages: Passage) -> ExtractedAnswer | None:
+def answer(question: str, *passages: EvidencePassage) -> ExtractedAnswer | None:
     parsed = parse_question(question, lambda _: 3.0)
     ranked = rank_sentences(candidate_sentences(parsed, passages, limit=24))
     return extract_several(parsed, shape_of(question), passages, ranked)
 
 
-def found(question: str, *passages: Passage) -> ExtractedAnswer:
+def found(question: str, *passages: EvidencePassage) -> ExtractedAnswer:
     extracted = answer(question, *passages)
     assert extracted is not None
     return extracted
@@ -45,7 +47,7 @@ def found(question: str, *passages: Passage) -> ExtractedAnswer:
     ],
 )
 def test_what_is_compared(question: str, shape: tuple[str, str]) -> None:
-    assert shape_of(question) == Shape("comparison", shape)
+    assert shape_of(question) == Form("comparison", shape)
     extracted = found(question, BOWLINE, BEND)
     assert {quote.passage for quote in extracted.quotes} == {0, 1}
 
@@ -80,9 +82,9 @@ def test_a_list_is_quoted_with_its_items() -> None:
 
 
 def test_a_summary_takes_from_several_passages_and_repeats_nothing() -> None:
-    again = Passage("At the end of a rope, the bowline makes a fixed loop.", "Knots")
-    more = Passage("The bowline was known to sailors in 1627.", "Bowline history")
-    bread = Passage("Bread is baked from flour.", "Bread")
+    again = EvidencePassage("At the end of a rope, the bowline makes a fixed loop.", "Knots")
+    more = EvidencePassage("The bowline was known to sailors in 1627.", "Bowline history")
+    bread = EvidencePassage("Bread is baked from flour.", "Bread")
     extracted = found("Tell me about the bowline.", BOWLINE, again, more, bread)
     texts = [quote.text for quote in extracted.quotes]
     assert any("fixed loop" in text for text in texts)
@@ -98,7 +100,7 @@ def test_a_summary_takes_from_several_passages_and_repeats_nothing() -> None:
     ),
 )
 def test_quotes_are_verbatim_and_do_not_overlap(question: str, texts: list[tuple[str, str]]) -> None:
-    passages = [Passage(text, title) for text, title in texts]
+    passages = [EvidencePassage(text, title) for text, title in texts]
     extracted = answer(question, *passages)
     if extracted is None:
         return
@@ -110,7 +112,7 @@ def test_quotes_are_verbatim_and_do_not_overlap(question: str, texts: list[tuple
 def test_a_comparison_has_no_short_answer() -> None:
     extracted = found(
         "Which film was released first, Alpha Rising or Omega Falling?",
-        Passage("Alpha Rising is a Hindi film released in 1961.", "Alpha Rising"),
-        Passage("Omega Falling is a film released in 1946.", "Omega Falling"),
+        EvidencePassage("Alpha Rising is a Hindi film released in 1961.", "Alpha Rising"),
+        EvidencePassage("Omega Falling is a film released in 1946.", "Omega Falling"),
     )
     assert extracted.short is None

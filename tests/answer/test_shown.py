@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kedge.answer.shown import evidence_json
-from kedge.types import PAGE_BREAKS, Citation, Passage, SearchHit
+from kedge.answer.compose.shown import evidence_json
+from kedge.core.values import PAGE_BREAKS, Citation, Passage, SearchHit
 
 
 def passage(key: str, title: str = "", **more: Any) -> Passage:

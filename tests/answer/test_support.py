@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from kedge.answer.support import Support, Verdict
-from kedge.config import load_settings
-from kedge.registry import open_embedder
+from kedge.answer.write.support import Support, Verdict
+from kedge.core.settings import load_settings
+from kedge.models.registry import open_embedder
 from kedge.text.numbers import numbers
 from kedge.text.question import parse_question
 from tests.answer.made import hit
@@ -143,3 +143,49 @@ def test_code_is_supported_only_as_it_stands() -> None:
 )
 def test_numbers_have_one_spelling(text: str, found: set[str]) -> None:
     assert numbers(text) == found
+
+
+GERMAN = (
+    hit(
+        "Ankern",
+        "Der Anker wird aus Eisen geschmiedet und liegt am Bug des Schiffes. Bei Sturm lässt der Kapitän mehr Kette "
+        "auslaufen, damit der Anker nicht über den Grund rutscht. Die Werft in Hamburg wurde im Jahr 1877 von Hermann "
+        "Blohm gegründet.",
+    ),
+)
+GERMAN_ASKED = "Woraus ist der Anker, was macht der Kapitän bei Sturm, und wer hat die Werft in Hamburg gegründet?"
+
+
+@pytest.fixture(scope="module")
+def german() -> Support:
+    embedder = open_embedder("minilm", load_settings(environ={}, threads=1))
+    return Support(parse_question(GERMAN_ASKED, lambda _: 1.0), GERMAN, embedder.embed)
+
+
+@pytest.mark.req("D-13")
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Bei Sturm lässt der Kapitän mehr Kette auslaufen, damit der Anker nicht über den Grund rutscht.",
+        "Der Kapitän lässt bei Sturm mehr Kette auslaufen, damit der Anker nicht über den Grund rutscht.",
+        "Der Anker liegt am Bug der Schiffe und wird aus Eisen geschmiedet.",
+        "Im Jahre 1877 wurde die Werft in Hamburg von Hermann Blohm gegründet.",
+        "Der Anker ist aus Eisen.",
+    ],
+)
+def test_german_nouns_are_no_names(german: Support, claim: str) -> None:
+    verdict = check(german, claim)
+    assert verdict.supported, verdict.reason
+
+
+@pytest.mark.req("D-13")
+@pytest.mark.parametrize(
+    ("claim", "reason"),
+    [
+        ("Die Werft in Bremen wurde im Jahr 1877 von Hermann Blohm gegründet.", "name"),
+        ("Die Werft in Hamburg wurde im Jahr 1877 von Hermann Voss gegründet.", "name"),
+        ("Die Werft in Hamburg wurde im Jahr 1878 von Hermann Blohm gegründet.", "number"),
+    ],
+)
+def test_german_names_are_compared(german: Support, claim: str, reason: str) -> None:
+    assert check(german, claim) == Verdict(False, reason=reason)

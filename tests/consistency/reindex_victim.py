@@ -8,10 +8,10 @@ import signal
 import sys
 from pathlib import Path
 
-from kedge import reindex
-from kedge.config import load_settings
-from kedge.engine import Engine
-from kedge.types import DEFAULT_TENANT, Scope
+from kedge.core.settings import load_settings
+from kedge.core.values import DEFAULT_TENANT, Scope
+from kedge.engine import reindex
+from kedge.engine.engine import Engine
 
 SCOPE = Scope(DEFAULT_TENANT, "default")
 BATCH = 2

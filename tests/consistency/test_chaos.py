@@ -1,4 +1,4 @@
-"""A few rounds of `benchmarks.chaos` on every store that runs here: killed processes, a broken network, readers."""
+"""A few rounds of the chaos campaign on every store that runs here: killed processes, a broken network, readers."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from benchmarks.chaos.rounds import run
-from benchmarks.servers import parts_of
+
+from tests.campaigns.chaos.rounds import run
+from tests.campaigns.places import parts_of
 from tests.services import need
 
 SEED = 18

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from kedge.config import load_settings
-from kedge.engine import Engine
-from kedge.types import DEFAULT_TENANT, DocumentStatus, IngestRequest, Query, Scope
+from kedge.core.settings import load_settings
+from kedge.core.values import DEFAULT_TENANT, DocumentStatus, IngestRequest, Query, Scope
+from kedge.engine.engine import Engine
 
 SCOPE = Scope(DEFAULT_TENANT, "default")
 VICTIM = Path(__file__).with_name("victim.py")

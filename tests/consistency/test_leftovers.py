@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from kedge.config import load_settings
-from kedge.engine import Engine
-from kedge.errors import KedgeError, NotFoundError, StoreError
-from kedge.types import DEFAULT_TENANT, DocumentStatus, IngestRequest, Job, JobStatus, Query, Scope
+from kedge.core.errors import KedgeError, NotFoundError, StoreError
+from kedge.core.settings import load_settings
+from kedge.core.values import DEFAULT_TENANT, DocumentStatus, IngestRequest, Job, JobStatus, Query, Scope
+from kedge.engine.engine import Engine
 
 SCOPE = Scope(DEFAULT_TENANT, "default")
 

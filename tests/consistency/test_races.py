@@ -10,16 +10,16 @@ from typing import Any
 import psycopg
 import pytest
 from sqlalchemy import Connection
-from tests.contract.postgresql import url_of
 
-from kedge.config import Settings, load_settings
-from kedge.engine import Engine
-from kedge.errors import NotFoundError, StoreError
-from kedge.ids import document_id
-from kedge.queues import advisory
-from kedge.stores.pgvector import open_vectors, reading, tables
-from kedge.testing.vectors import INDEX, T, point, spec
-from kedge.types import DEFAULT_TENANT, Document, IngestRequest, Passage, Query, Scope
+from kedge.core.errors import NotFoundError, StoreError
+from kedge.core.ids import document_id
+from kedge.core.settings import Settings, load_settings
+from kedge.core.values import DEFAULT_TENANT, Document, IngestRequest, Passage, Query, Scope
+from kedge.engine.engine import Engine
+from kedge.engine.jobs import advisory
+from kedge.stores.vectors.pgvector import open_vectors, reading, tables
+from kedge.testing.vectors.contract import INDEX, T, point, spec
+from tests.contract.postgresql import url_of
 
 SCOPE = Scope(DEFAULT_TENANT, "default")
 OLD = "# Kedge\n\nKedge kedge kedge kedge: the old light anchor called kedge.\n"

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from kedge.config import load_settings
-from kedge.engine import Engine
-from kedge.models.base import Vectors
-from kedge.models.fake import HashEmbedder
-from kedge.types import DEFAULT_TENANT, IngestRequest, Query, Scope
+from kedge.core.settings import load_settings
+from kedge.core.values import DEFAULT_TENANT, IngestRequest, Query, Scope
+from kedge.engine.engine import Engine
+from kedge.models.embed.hashed import HashEmbedder
+from kedge.models.ports import Vectors
 
 SCOPE = Scope(DEFAULT_TENANT, "default")
 VICTIM = Path(__file__).with_name("reindex_victim.py")

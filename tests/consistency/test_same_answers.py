@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from benchmarks.servers import own_places, parts_of
-from tests.services import need
 
-from kedge.config import load_settings
-from kedge.engine import Engine
-from kedge.stores.filters import Eq
-from kedge.types import IngestRequest, Query, Scope, SearchResult
+from kedge.core.settings import load_settings
+from kedge.core.values import IngestRequest, Query, Scope, SearchResult
+from kedge.core.values.filters import Eq
+from kedge.engine.engine import Engine
+from tests.campaigns.places import own_places, parts_of
+from tests.services import need
 
 DOCUMENTS = 80
 QUESTIONS = 30

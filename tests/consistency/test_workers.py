@@ -21,21 +21,21 @@ import psycopg
 import pytest
 from psycopg.sql import SQL, Identifier
 from sqlalchemy.engine import make_url
+
+from kedge.core.ids import document_id
+from kedge.core.settings import Settings, load_settings
+from kedge.core.values import DEFAULT_TENANT, IngestRequest, Query, Scope
+from kedge.engine.engine import Engine
+from kedge.surfaces.server.app import create_app
+from kedge.surfaces.server.run import UvicornServer, bind
+from kedge.surfaces.server.run import url_of as address_of
 from tests.contract.postgresql import url_of
 from tests.models.model_server import ModelServer, serving
-
-from kedge.config import Settings, load_settings
-from kedge.engine import Engine
-from kedge.ids import document_id
-from kedge.server.app import create_app
-from kedge.server.run import Server, bind
-from kedge.server.run import url_of as address_of
-from kedge.types import DEFAULT_TENANT, IngestRequest, Query, Scope
 
 pytestmark = [pytest.mark.slow, pytest.mark.store("workers", "postgresql")]
 
 SCOPE = Scope(DEFAULT_TENANT, "default")
-COMMAND = [sys.executable, "-m", "kedge.cli.main"]
+COMMAND = [sys.executable, "-m", "kedge.surfaces.cli.main"]
 DOCUMENTS = 36
 SECONDS = 150.0
 T = TypeVar("T")
@@ -99,7 +99,7 @@ class Site:
         """A server that only enqueues."""
         settings, ready = self.settings(workers=0), threading.Event()
         with bind(settings.host, 0) as bound:
-            server = Server(create_app(settings), settings, ready.set)
+            server = UvicornServer(create_app(settings), settings, ready.set)
             thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
             thread.start()
             assert ready.wait(60)

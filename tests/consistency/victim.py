@@ -8,9 +8,9 @@ import signal
 import sys
 from pathlib import Path
 
-from kedge.config import load_settings
-from kedge.engine import Engine
-from kedge.types import DEFAULT_TENANT, IngestRequest, Scope
+from kedge.core.settings import load_settings
+from kedge.core.values import DEFAULT_TENANT, IngestRequest, Scope
+from kedge.engine.engine import Engine
 
 SCOPE = Scope(DEFAULT_TENANT, "default")
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import psycopg
 from psycopg.sql import SQL, Identifier
 from sqlalchemy.engine import make_url
+
 from tests.services import need
 
 

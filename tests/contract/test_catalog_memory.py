@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from kedge.config import Settings
-from kedge.stores.catalog.base import Catalog
-from kedge.stores.memory import open_catalog
-from kedge.testing.catalog import CatalogContract
+from kedge.core.settings import Settings
+from kedge.stores.catalog.memory import open_catalog
+from kedge.stores.catalog.ports import Catalog
+from kedge.testing import CatalogContract
 
 
 @pytest.mark.store("catalog", "memory")

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from tests.contract.postgresql import url_of
 
-from kedge.config import Settings
-from kedge.stores.catalog.base import Catalog
-from kedge.stores.catalog.sql import open_catalog
-from kedge.testing.catalog import CatalogContract
-from kedge.testing.catalog_congruence import CatalogCongruence
+from kedge.core.settings import Settings
+from kedge.stores.catalog.ports import Catalog
+from kedge.stores.catalog.sql.catalog import open_catalog
+from kedge.testing import CatalogCongruence, CatalogContract
+from tests.contract.postgresql import url_of
 
 
 @pytest.mark.store("catalog", "postgresql")

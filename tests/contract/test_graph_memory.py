@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from kedge.config import Settings
-from kedge.stores.base import GraphStore
-from kedge.stores.memory import open_graph
-from kedge.testing.graph import GraphStoreContract
+from kedge.core.settings import Settings
+from kedge.stores.graph.memory.concepts import open_graph
+from kedge.stores.ports import GraphStore
+from kedge.testing import GraphStoreContract
 
 
 @pytest.mark.store("graph", "memory")

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from tests.services import need
 
-from kedge.config import Settings
-from kedge.stores.base import GraphStore
-from kedge.stores.neo4j import open_graph
-from kedge.testing.graph import GraphStoreContract
-from kedge.testing.graph_congruence import GraphCongruence
-from kedge.testing.graph_made import HERE, THERE
+from kedge.core.settings import Settings
+from kedge.stores.graph.neo4j import open_graph
+from kedge.stores.ports import GraphStore
+from kedge.testing import GraphCongruence, GraphStoreContract
+from kedge.testing.graph.sample import HERE, THERE
+from tests.services import need
 
 
 async def opened(folder: Path) -> GraphStore:

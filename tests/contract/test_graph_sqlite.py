@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from kedge.config import Settings
-from kedge.stores.base import GraphStore
-from kedge.stores.sqlgraph import open_graph
-from kedge.testing.graph import GraphStoreContract
-from kedge.testing.graph_congruence import GraphCongruence
+from kedge.core.settings import Settings
+from kedge.stores.graph.sql import open_graph
+from kedge.stores.ports import GraphStore
+from kedge.testing import GraphCongruence, GraphStoreContract
 
 
 @pytest.mark.store("graph", "sqlite")

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import pytest
 
-from kedge.config import Settings
-from kedge.stores.nodes.base import NodeStore
-from kedge.stores.nodes.memory import open_nodes
-from kedge.testing.nodes import NodeStoreContract
+from kedge.core.settings import Settings
+from kedge.stores.graph.memory.nodes import open_nodes
+from kedge.stores.graph.nodes import NodeStore
+from kedge.testing import NodeStoreContract
 
 
 @pytest.mark.req("G-01")

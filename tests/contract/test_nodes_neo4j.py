@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from tests.services import need
 
-from kedge.config import Settings
-from kedge.stores.nodes.base import NodeStore
-from kedge.stores.nodes.neo4j import open_nodes
-from kedge.testing.nodes import HERE, THERE, NodeStoreContract
-from kedge.testing.nodes_congruence import NodesCongruence
+from kedge.core.settings import Settings
+from kedge.stores.graph.neo4j.nodes import open_nodes
+from kedge.stores.graph.nodes import NodeStore
+from kedge.testing import NodesCongruence
+from kedge.testing.nodes.contract import HERE, THERE, NodeStoreContract
+from tests.services import need
 
 
 async def opened(folder: Path) -> NodeStore:

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from tests.contract.postgresql import url_of
 
-from kedge.config import Settings
-from kedge.stores.nodes.base import NodeStore
-from kedge.stores.nodes.sql import open_nodes
-from kedge.testing.nodes import NodeStoreContract
-from kedge.testing.nodes_congruence import NodesCongruence
+from kedge.core.settings import Settings
+from kedge.stores.graph.nodes import NodeStore
+from kedge.stores.graph.sql.nodes import open_nodes
+from kedge.testing import NodesCongruence, NodeStoreContract
+from tests.contract.postgresql import url_of
 
 
 @pytest.mark.req("G-01")

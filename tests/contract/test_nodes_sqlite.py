@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from kedge.config import Settings
-from kedge.stores.nodes.base import NodeStore
-from kedge.stores.nodes.sql import open_nodes
-from kedge.testing.nodes import NodeStoreContract
-from kedge.testing.nodes_congruence import NodesCongruence
+from kedge.core.settings import Settings
+from kedge.stores.graph.nodes import NodeStore
+from kedge.stores.graph.sql.nodes import open_nodes
+from kedge.testing import NodesCongruence, NodeStoreContract
 
 
 @pytest.mark.req("G-01")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from kedge.config import Settings
-from kedge.stores.base import VectorStore
-from kedge.stores.edge import open_vectors
-from kedge.testing.vectors import DurableVectorStoreContract
+from kedge.core.settings import Settings
+from kedge.stores.ports import VectorStore
+from kedge.stores.vectors.edge import open_vectors
+from kedge.testing import DurableVectorStoreContract
 
 _IN_MEMORY = Path("/dev/shm")
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.stores.iris_sqlite import Connection
 
-from kedge.stores.base import VectorStore
-from kedge.stores.iris import IrisVectors
-from kedge.stores.iris.address import Address
-from kedge.testing.vectors import DurableVectorStoreContract
+from kedge.stores.ports import VectorStore
+from kedge.stores.vectors.iris import IrisVectors
+from kedge.stores.vectors.iris.address import IrisAddress
+from kedge.testing import DurableVectorStoreContract
+from tests.stores.iris_sqlite import Connection
 
 _IN_MEMORY = Path("/dev/shm")
 
@@ -27,4 +27,4 @@ class TestIrisVectors(DurableVectorStoreContract):
             yield Path(name)
 
     async def open_store(self, folder: Path) -> VectorStore:
-        return IrisVectors(Address.of("iris://user:password@host:1972/USER"), lambda: Connection(folder))
+        return IrisVectors(IrisAddress.of("iris://user:password@host:1972/USER"), lambda: Connection(folder))

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from kedge.config import Settings
-from kedge.stores.base import VectorStore
-from kedge.stores.memory import open_vectors
-from kedge.testing.vectors import VectorStoreContract
+from kedge.core.settings import Settings
+from kedge.stores.ports import VectorStore
+from kedge.stores.vectors.memory import open_vectors
+from kedge.testing import VectorStoreContract
 
 
 @pytest.mark.store("vectors", "memory")

@@ -11,14 +11,13 @@ from pathlib import Path
 
 import pytest
 from pymilvus import MilvusClient
-from tests.services import milvus, need
 
-from kedge.stores.base import IndexSpec, VectorStore
-from kedge.stores.milvus import MilvusVectors
-from kedge.stores.milvus.address import read_address
-from kedge.stores.milvus.names import collection_name
-from kedge.testing import strategies as made
-from kedge.testing.vectors import (
+from kedge.stores.ports import IndexSpec, VectorStore
+from kedge.stores.vectors.milvus import MilvusVectors
+from kedge.stores.vectors.milvus.address import read_address
+from kedge.stores.vectors.milvus.names import collection_name
+from kedge.testing.vectors import strategies as made
+from kedge.testing.vectors.contract import (
     DurableVectorStoreContract,
     assert_filter,
     filters_on,
@@ -26,6 +25,7 @@ from kedge.testing.vectors import (
     spec,
     write_every_value,
 )
+from tests.services import milvus, need
 
 SPARE = "spare"
 AT_ONCE = 4

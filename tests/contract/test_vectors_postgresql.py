@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.contract.postgresql import url_of
 
-from kedge.config import Settings
-from kedge.stores.base import VectorStore
-from kedge.stores.pgvector import open_vectors
-from kedge.testing.vectors import DurableVectorStoreContract
+from kedge.core.settings import Settings
+from kedge.stores.ports import VectorStore
+from kedge.stores.vectors.pgvector import open_vectors
+from kedge.testing import DurableVectorStoreContract
+from tests.contract.postgresql import url_of
 
 
 @pytest.mark.store("vectors", "postgresql")

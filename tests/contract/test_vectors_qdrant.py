@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from tests.stores.qdrant_rest import QdrantRest
 
-from kedge.config import Settings
-from kedge.stores.base import VectorStore
-from kedge.stores.qdrant import open_vectors
-from kedge.testing.vectors import DurableVectorStoreContract
+from kedge.core.settings import Settings
+from kedge.stores.ports import VectorStore
+from kedge.stores.vectors.qdrant import open_vectors
+from kedge.testing import DurableVectorStoreContract
+from tests.stores.qdrant_rest import QdrantRest
 
 _IN_MEMORY = Path("/dev/shm")
 

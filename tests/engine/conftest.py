@@ -9,8 +9,8 @@ from typing import TypeVar
 
 import pytest
 
-from kedge.config import Settings, load_settings
-from kedge.engine import Engine
+from kedge.core.settings import Settings, load_settings
+from kedge.engine.engine import Engine
 
 T = TypeVar("T")
 Scenario = Callable[[Engine], Awaitable[T]]

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from kedge.engine import Engine
-from kedge.errors import QueryError
-from kedge.ingest.parts import as_points
-from kedge.stores.filters import Eq
-from kedge.types import DEFAULT_TENANT, IngestRequest, Query, Scope, SearchResult
+from kedge.core.errors import QueryError
+from kedge.core.values import DEFAULT_TENANT, IngestRequest, Query, Scope, SearchResult
+from kedge.core.values.filters import Eq
+from kedge.engine.engine import Engine
+from kedge.ingest.batch import as_points
 
 SCOPE = Scope(DEFAULT_TENANT, "default")
 

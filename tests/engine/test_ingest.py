@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import shutil
 import uuid
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from kedge.engine import Engine
-from kedge.errors import DiskFullError, EmbedderMismatchError, ModelError, UsageError
-from kedge.models.fake import HashEmbedder
-from kedge.stores.base import Point
-from kedge.types import DEFAULT_TENANT, DocumentStatus, IngestMode, IngestRequest, JobStatus, Query, Scope
+from kedge.core.errors import DiskFullError, EmbedderMismatchError, ModelError, UsageError
+from kedge.core.values import DEFAULT_TENANT, DocumentStatus, IngestMode, IngestRequest, JobStatus, Query, Scope
+from kedge.engine.engine import Engine
+from kedge.models.embed.hashed import HashEmbedder
+from kedge.stores.ports import Point
 
 SCOPE = Scope(DEFAULT_TENANT, "default")
 
@@ -194,7 +194,8 @@ def test_a_full_disk_fails_the_job_and_leaves_the_catalog_intact(
         before = await seen(engine)
         (folder / "more.md").write_text("# More\n\nOne more document.\n")
         with monkeypatch.context() as patch:
-            patch.setattr(shutil, "disk_usage", lambda _path: shutil._ntuple_diskusage(1, 1, 0))
+            full = SimpleNamespace(disk_usage=lambda _path: SimpleNamespace(free=0))
+            patch.setattr("kedge.stores.vectors.edge.faults.shutil", full)
             with pytest.raises(DiskFullError):
                 await engine.ingest(request(folder))
         assert await seen(engine) | {"more.md": []} == before | {"more.md": []}

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kedge import reindex
-from kedge.config import load_settings
-from kedge.engine import Engine
-from kedge.errors import ConflictError, ModelError, NotFoundError
-from kedge.models.base import Vectors
-from kedge.models.fake import HashEmbedder
-from kedge.stores.base import Vector, VectorStore
-from kedge.types import DEFAULT_TENANT, IngestRequest, Query, Scope
+from kedge.core.errors import ConflictError, ModelError, NotFoundError
+from kedge.core.settings import load_settings
+from kedge.core.values import DEFAULT_TENANT, IngestRequest, Query, Scope
+from kedge.engine import reindex
+from kedge.engine.engine import Engine
+from kedge.models.embed.hashed import HashEmbedder
+from kedge.models.ports import Vectors
+from kedge.stores.ports import Vector, VectorStore
 
 SCOPE = Scope(DEFAULT_TENANT, "default")
 OLD, NEW = "hash:64", "hash:128"

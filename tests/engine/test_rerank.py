@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.models.tiny_onnx import write_cross_encoder
 
-from kedge.config import load_settings
-from kedge.engine import Engine
-from kedge.models import minilm
-from kedge.registry import open_reranker
+from kedge.core.settings import load_settings
+from kedge.core.values import DEFAULT_TENANT, IngestRequest, Query, Scope
+from kedge.engine.engine import Engine
+from kedge.models.embed import minilm
+from kedge.models.registry import open_reranker
 from kedge.retrieve.pipeline import MODEL, READ_BY_MODEL
-from kedge.types import DEFAULT_TENANT, IngestRequest, Query, Scope
+from tests.models.tiny_onnx import write_cross_encoder
 
 SCOPE = Scope(DEFAULT_TENANT, "default")
 QUERY = Query("light anchor of a ship", SCOPE, top_k=20)
@@ -26,7 +26,7 @@ def model(tmp_path: Path) -> str:
     folder = tmp_path / "model"
     folder.mkdir()
     write_cross_encoder(folder / "model.onnx")
-    shutil.copy(minilm._folder() / "tokenizer.json", folder / "tokenizer.json")
+    shutil.copy(minilm.carrier_folder() / "tokenizer.json", folder / "tokenizer.json")
     return f"onnx-rerank:{folder}"
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from kedge.engine import Engine
-from kedge.errors import ConfigError, NotFoundError, QueryError
-from kedge.stores.filters import Eq
-from kedge.types import DEFAULT_TENANT, IngestRequest, Query, Scope
+from kedge.core.errors import ConfigError, NotFoundError, QueryError
+from kedge.core.values import DEFAULT_TENANT, IngestRequest, Query, Scope
+from kedge.core.values.filters import Eq
+from kedge.engine.engine import Engine
 
 SCOPE = Scope(DEFAULT_TENANT, "default")
 
@@ -83,7 +83,7 @@ def test_channels_run_at_the_same_time(run: Any, folder: Path, monkeypatch: pyte
         meeting(vectors, "search")
         meeting(vectors, "keyword_search")
         meeting(graph, "concepts_by_key")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             assert (await engine.search(Query("kedge", SCOPE))).hits
 
     run(scenario)

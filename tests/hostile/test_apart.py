@@ -6,29 +6,30 @@ import io
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from benchmarks.hostile_set import drawing_itself, flate_bomb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kedge.errors import NoTextLayerError, SourceFault, SourceTooLargeError, TooCostlyError, UnreadableError
+from kedge.core.errors import NoTextLayerError, SourceFault, SourceTooLargeError, TooCostlyError, UnreadableError
+from kedge.core.values import ParsedDocument
 from kedge.ingest.apart import pool, wire
-from kedge.ingest.apart.limits import Limits
+from kedge.ingest.apart.limits import ParseLimits
 from kedge.ingest.apart.pool import Child, close_idle, document_apart, parquet_apart
 from kedge.ingest.parse.html import parse_html
-from kedge.ingest.reader import open_document
-from kedge.ingest.sources import uploaded
-from kedge.types import Format, ParsedDocument
+from kedge.ingest.parse.reading import open_document
+from kedge.ingest.sources.discovery import uploaded
+from tests.campaigns.hostile.files import drawing_itself, flate_bomb
 from tests.ingest.conftest import make_pdf
 
-LIMITS = Limits(seconds=60, memory=1 << 30, output=32 << 20)
+LIMITS = ParseLimits(seconds=60, memory=1 << 30, output=32 << 20)
 PAGE = wire.document_out(parse_html("<p>abc"))
 ON_LINUX = sys.platform == "linux"
 
 
-def read(name: str, data: bytes | Path, limits: Limits = LIMITS) -> list[ParsedDocument]:
+def read(name: str, data: bytes | Path, limits: ParseLimits = LIMITS) -> list[ParsedDocument]:
     return [segment.document for segment in open_document(uploaded(name, data), limits).segments]
 
 
@@ -85,7 +86,7 @@ def test_small_text_needs_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_takes_too_long_is_stopped() -> None:
     with pytest.raises(TooCostlyError, match=r"longer than 0\.5 s") as caught:
-        read("slow.html", b"<div>" * 400_000 + b"text", Limits(0.5, 1 << 30, 1 << 20))
+        read("slow.html", b"<div>" * 400_000 + b"text", ParseLimits(0.5, 1 << 30, 1 << 20))
     assert "parse_timeout" in caught.value.hint
     assert read("a.html", b"<p>The next file is read.</p>")
 
@@ -95,14 +96,14 @@ def test_what_takes_too_long_is_stopped() -> None:
 def test_what_takes_too_much_memory_is_stopped(make: object) -> None:
     assert callable(make)
     with pytest.raises((UnreadableError, TooCostlyError)) as caught:
-        read("bomb.pdf", make(), Limits(30, 512 << 20, 1 << 20))
+        read("bomb.pdf", make(), ParseLimits(30, 512 << 20, 1 << 20))
     assert "parse_memory_bytes" in caught.value.hint or caught.value.details == {"exceeded": "time"}
     assert read("a.html", b"<p>The next file is read.</p>")
 
 
 def test_what_unpacks_to_too_much_is_stopped(tmp_path: Path) -> None:
     with pytest.raises(TooCostlyError, match="unpacks"):
-        read("long.html", b"<p>" + b"word " * 100_000, Limits(30, 1 << 30, 1 << 16))
+        read("long.html", b"<p>" + b"word " * 100_000, ParseLimits(30, 1 << 30, 1 << 16))
     import duckdb
 
     path = tmp_path / "rows.parquet"
@@ -111,7 +112,7 @@ def test_what_unpacks_to_too_much_is_stopped(tmp_path: Path) -> None:
     target = tmp_path / "rows.csv"
     target.touch()
     with pytest.raises(SourceTooLargeError if ON_LINUX else SourceFault):
-        parquet_apart(path, target, path.name, path.stat().st_size, Limits(60, 1 << 30, 1 << 20))
+        parquet_apart(path, target, path.name, path.stat().st_size, ParseLimits(60, 1 << 30, 1 << 20))
     assert target.stat().st_size <= 1 << 20
 
 
@@ -150,4 +151,4 @@ def test_nothing_but_a_document_is_believed(said: bytes, monkeypatch: pytest.Mon
     child._process.stdout = io.BytesIO(len(said).to_bytes(8, "big") + said)
     monkeypatch.setattr(pool, "Child", lambda limits: child)
     with pytest.raises(UnreadableError, match="nonsense"):
-        list(document_apart(uploaded("a.html", b"<p>x"), Format.HTML, LIMITS))
+        list(document_apart(replace(uploaded("a.html", b"<p>x"), format="html"), LIMITS))

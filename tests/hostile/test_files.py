@@ -12,12 +12,12 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from benchmarks.hostile_files import Outcome, settings_for, take_in
-from benchmarks.hostile_set import Hostile, hostile_set
 
-from kedge.engine import Engine
-from kedge.errors import KedgeError
-from kedge.types import IngestRequest, Query, Scope
+from kedge.core.errors import KedgeError
+from kedge.core.values import IngestRequest, Query, Scope
+from kedge.engine.engine import Engine
+from tests.campaigns.hostile.files import Hostile, hostile_set
+from tests.campaigns.hostile.taking import Outcome, settings_for, take_in
 
 LONG = {
     "bomb-nested.zip",
@@ -97,7 +97,7 @@ def test_links_that_lead_out_show_nothing_of_what_is_there(tmp_path: Path) -> No
                 with suppress(KedgeError):  # where the folder holds nothing else
                     await engine.ingest(IngestRequest(Scope("default", kind), (str(folder),), kind=kind))
             found = await engine.search(Query("outside secret password root", Scope("default", "documents")))
-            rows = [str(one) for one in await engine.sessions.all("default")]
+            rows = [str(one) for one in await engine.kinds.named("table").sessions.all("default")]
             return [hit.passage.text for hit in found.hits] + rows
 
     assert not any("outside-secret" in text for text in asyncio.run(run()))

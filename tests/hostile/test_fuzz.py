@@ -13,22 +13,34 @@ from typing import Any
 
 import duckdb
 import pytest
-from benchmarks.fuzz_http import Fuzzer
-from benchmarks.fuzz_parsers import TARGETS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kedge import registry
-from kedge.config import load_settings
-from kedge.errors import FilterError, KedgeError, PlanError
-from kedge.keys import make_key
-from kedge.server.app import create_app
-from kedge.server.run import Server, bind, url_of
-from kedge.stores.filters import And, Eq, Filter, In, Not, Or, Range, check_filter, evaluate, from_mapping, parse_terms
-from kedge.tables.plans.plan_json import plan_from_json
-from kedge.tables.schema import Column, ColumnType, Table
-from kedge.text.untrusted import check_json, fault_in_text, file_name, tame
-from kedge.types import Json, Right
+from kedge.core.errors import FilterError, KedgeError, PlanError
+from kedge.core.settings import load_settings
+from kedge.core.untrusted import check_json, fault_in_text, file_name, tame
+from kedge.core.values import Json, Right
+from kedge.core.values.filters import (
+    And,
+    Eq,
+    Filter,
+    In,
+    Not,
+    Or,
+    Range,
+    check_filter,
+    evaluate,
+    from_mapping,
+    parse_terms,
+)
+from kedge.engine.access.keys import make_key
+from kedge.kinds.tables.plans.plan_json import plan_from_json
+from kedge.kinds.tables.schema import Column, ColumnType, Table
+from kedge.stores import registry
+from kedge.surfaces.server.app import create_app
+from kedge.surfaces.server.run import UvicornServer, bind, url_of
+from tests.campaigns.hostile.fuzz_http import Fuzzer
+from tests.campaigns.hostile.fuzz_parsers import TARGETS
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=20)
 JSON: st.SearchStrategy[Any] = st.recursive(
@@ -48,7 +60,7 @@ BYTES = st.binary(max_size=300) | TEXTS.map(str.encode) | st.text(max_size=100).
 @settings(max_examples=30)
 @given(data=BYTES)
 def test_parsers_raise_nothing_but_our_own_errors(target: str, data: bytes) -> None:
-    """Those of documents also keep their offsets exact: `benchmarks.fuzz_parsers` checks every passage."""
+    """Those of documents also keep their offsets exact: `tests.campaigns.hostile.fuzz_parsers` checks every passage."""
     TARGETS[target](data)
 
 
@@ -152,7 +164,7 @@ def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]
     _keep(settings, key)
     ready = threading.Event()
     with bind(settings.host, 0) as bound:
-        server = Server(create_app(settings), settings, ready.set)
+        server = UvicornServer(create_app(settings), settings, ready.set)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
         thread.start()
         assert ready.wait(60)

@@ -13,7 +13,7 @@ import pytest
 
 PASSWORD, LLM_KEY, EMBED_KEY, VECTOR_KEY = "dsn-s3cret-1", "llm-s3cret-2", "embed-s3cret-3", "vector-s3cret-4"
 SECRETS = (PASSWORD, LLM_KEY, EMBED_KEY, VECTOR_KEY)
-KEDGE = [sys.executable, "-m", "kedge.cli.main"]
+KEDGE = [sys.executable, "-m", "kedge.surfaces.cli.main"]
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.support.paths import ROOT
+
 PAGE = (ROOT / "docs" / "security.md").read_text("utf-8")
 ROWS = re.findall(r"^\| ([^|]+) \| ([^|]+) \| ((?:`tests/[^`]+`(?:, )?)+) \|$", PAGE, re.MULTILINE)
 NAMED = sorted({name for _, _, tests in ROWS for name in re.findall(r"`(tests/[^`]+)`", tests)})

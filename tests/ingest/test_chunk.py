@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kedge.ingest.chunk import ChunkLimits, chunk, token_budget
-from kedge.ingest.parse.markdown import parse_markdown
-from kedge.ingest.parse.text import parse_text
-from kedge.types import Block, BlockKind, Chunk, ParsedDocument
+from kedge.core.values import Block, BlockKind, Chunk, ParsedDocument
+from kedge.ingest.chunk.passages import ChunkLimits, chunk, token_budget
+from kedge.ingest.parse.markdown import MarkdownParser
+from kedge.ingest.parse.text import TextParser
 from tests.ingest.conftest import count_tokens
 
 SMALL = ChunkLimits(target=60, maximum=160, minimum=20)
@@ -52,7 +52,7 @@ def check_whole(document: ParsedDocument, block: Block, chunks: Sequence[Chunk],
 
 @pytest.mark.req("D-03")
 def test_a_short_document_is_one_passage() -> None:
-    document = parse_markdown("# Title\n\nOne sentence.\n\n## Part\n\nAnother.\n")
+    document = MarkdownParser().parse("# Title\n\nOne sentence.\n\n## Part\n\nAnother.\n")
     (only,) = chunk(document, count_tokens)
     assert only.text == "# Title\n\nOne sentence.\n\n## Part\n\nAnother."
     assert only.section_path == ("Title",)
@@ -60,13 +60,13 @@ def test_a_short_document_is_one_passage() -> None:
 
 @pytest.mark.req("D-03")
 def test_a_document_without_blocks_has_no_passages() -> None:
-    assert chunk(parse_markdown("<!-- nothing -->"), count_tokens) == []
+    assert chunk(MarkdownParser().parse("<!-- nothing -->"), count_tokens) == []
 
 
 @pytest.mark.req("D-03")
 def test_sections_are_not_mixed_and_headings_stay_with_their_text() -> None:
     parts = [f"## Part {number}\n\n{prose(4)}" for number in range(4)]
-    document = parse_markdown("# Title\n\n" + "\n\n".join(parts))
+    document = MarkdownParser().parse("# Title\n\n" + "\n\n".join(parts))
     chunks = chunk(document, count_tokens, SMALL)
     check(document, chunks, SMALL)
     assert [piece.section_path for piece in chunks] == [("Title", f"Part {number}") for number in range(4)]
@@ -75,7 +75,7 @@ def test_sections_are_not_mixed_and_headings_stay_with_their_text() -> None:
 
 @pytest.mark.req("D-03")
 def test_small_blocks_are_merged_up_to_the_target() -> None:
-    document = parse_text("\n\n".join(prose(1) for _ in range(40)))
+    document = TextParser().parse("\n\n".join(prose(1) for _ in range(40)))
     chunks = chunk(document, count_tokens, SMALL)
     check(document, chunks, SMALL)
     assert all(40 <= piece.token_count <= 60 for piece in chunks)
@@ -83,7 +83,7 @@ def test_small_blocks_are_merged_up_to_the_target() -> None:
 
 @pytest.mark.req("D-03")
 def test_long_paragraphs_are_cut_between_sentences() -> None:
-    document = parse_text(prose(50))
+    document = TextParser().parse(prose(50))
     chunks = chunk(document, count_tokens, SMALL)
     check(document, chunks, SMALL)
     assert all(piece.text.startswith("Sentence") and piece.text.endswith(".") for piece in chunks)
@@ -93,7 +93,7 @@ def test_long_paragraphs_are_cut_between_sentences() -> None:
 @pytest.mark.req("D-03")
 @pytest.mark.parametrize("text", [words(500), "x" * 400 + " " + words(400), "字" * 900])
 def test_one_endless_sentence_is_cut_between_words(text: str) -> None:
-    document = parse_text(text)
+    document = TextParser().parse(text)
 
     def count(texts: Sequence[str]) -> list[int]:
         return [len(text.split()) + sum(character > "\u3000" for character in text) for text in texts]
@@ -105,7 +105,7 @@ def test_one_endless_sentence_is_cut_between_words(text: str) -> None:
 
 @pytest.mark.req("D-03")
 def test_a_small_tail_joins_its_neighbour() -> None:
-    document = parse_text(prose(5) + "\n\n" + prose(1, 8))
+    document = TextParser().parse(prose(5) + "\n\n" + prose(1, 8))
     chunks = chunk(document, count_tokens, SMALL)
     check(document, chunks, SMALL)
     assert all(piece.token_count >= SMALL.minimum for piece in chunks)
@@ -115,7 +115,9 @@ def test_a_small_tail_joins_its_neighbour() -> None:
 def test_code_is_whole_up_to_the_maximum_and_cut_between_lines_beyond() -> None:
     inside = "\n".join(f"call({number});" for number in range(25))
     beyond = "\n".join(f"other({number});" for number in range(80))
-    document = parse_markdown(f"# T\n\n{prose(3)}\n\n```c\n{inside}\n```\n\n{prose(3)}\n\n```c\n{beyond}\n```\n")
+    document = MarkdownParser().parse(
+        f"# T\n\n{prose(3)}\n\n```c\n{inside}\n```\n\n{prose(3)}\n\n```c\n{beyond}\n```\n"
+    )
     notes: list[str] = []
     chunks = chunk(document, count_tokens, SMALL, warn=notes.append)
     check(document, chunks, SMALL)
@@ -139,7 +141,7 @@ def test_code_is_whole_up_to_the_maximum_and_cut_between_lines_beyond() -> None:
     ],
 )
 def test_flags(text: str, flags: tuple[bool, bool, bool]) -> None:
-    (piece,) = chunk(parse_markdown(text), count_tokens)
+    (piece,) = chunk(MarkdownParser().parse(text), count_tokens)
     assert (piece.has_code, piece.has_formula, piece.has_table) == flags
 
 
@@ -156,7 +158,7 @@ def test_page_and_absolute_offsets() -> None:
 def test_the_window_counts_title_section_and_special_tokens() -> None:
     assert token_budget(256, 14) == 240
     limits = ChunkLimits.for_window(256)
-    document = parse_markdown(f"# {words(20, 'title')}\n\n{prose(200)}")
+    document = MarkdownParser().parse(f"# {words(20, 'title')}\n\n{prose(200)}")
     chunks = chunk(document, count_tokens, limits)
     check(document, chunks, limits)
     assert all(100 <= piece.token_count <= 256 - 2 - 20 for piece in chunks)
@@ -182,21 +184,21 @@ PARTS = st.one_of(
 @pytest.mark.req("D-03")
 @given(st.lists(PARTS, max_size=12))
 def test_any_markdown_is_covered_exactly_once(parts: list[str]) -> None:
-    document = parse_markdown("\n\n".join(parts))
+    document = MarkdownParser().parse("\n\n".join(parts))
     check(document, chunk(document, count_tokens, SMALL), SMALL)
 
 
 @pytest.mark.req("D-03")
 @given(st.text(max_size=400))
 def test_any_text_is_covered_exactly_once(text: str) -> None:
-    document = parse_text(text)
+    document = TextParser().parse(text)
     check(document, chunk(document, count_tokens, SMALL), SMALL)
 
 
 @pytest.mark.req("D-03")
 @given(st.lists(st.integers(1, 30), min_size=3, max_size=25), st.sampled_from(["\n\n", " ", "\n\n## Next\n\n"]))
 def test_prose_stays_in_the_valid_range(lengths: list[int], between: str) -> None:
-    document = parse_markdown(between.join(prose(1, length + 3) for length in lengths))
+    document = MarkdownParser().parse(between.join(prose(1, length + 3) for length in lengths))
     chunks = chunk(document, count_tokens, SMALL)
     check(document, chunks, SMALL)
     if len(chunks) > 1:

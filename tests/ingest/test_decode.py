@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kedge.errors import BinarySourceError, EmptySourceError, EncodingError
+from kedge.core.errors import BinarySourceError, EmptySourceError, EncodingError
 from kedge.ingest.parse.decode import decode
 
 FRENCH = "Le café était fermé à midi ; où êtes-vous allés déjeuner ?"

@@ -7,10 +7,20 @@ from dataclasses import replace
 
 import pytest
 
-from kedge.errors import UsageError
-from kedge.ingest.extract import Before, extract, link_titles
-from kedge.triples import validate_triple
-from kedge.types import Document, DocumentStatus, GraphBatch, MentionKind, Passage, Predicate, Role, Scope, Triple
+from kedge.core.errors import UsageError
+from kedge.core.triples import validate_triple
+from kedge.core.values import (
+    Document,
+    DocumentStatus,
+    GraphBatch,
+    MentionKind,
+    Passage,
+    Predicate,
+    Role,
+    Scope,
+    Triple,
+)
+from kedge.ingest.extract.concepts import EarlierRuns, extract, link_titles
 
 SCOPE = Scope("default", "notes")
 TITLES = {"suffix automaton", "suffix tree", "trie"}
@@ -38,7 +48,7 @@ def passage(text: str, title: str = "Suffix Automaton", **fields: object) -> Pas
     return replace(made, **fields)
 
 
-def graph_of(*passages: Passage, before: dict[str, Before] | None = None) -> GraphBatch:
+def graph_of(*passages: Passage, before: dict[str, EarlierRuns] | None = None) -> GraphBatch:
     title = passages[0].title
     document = Document(
         "d1", SCOPE, "u", "u", title, "markdown", DocumentStatus.PENDING, metadata={"tags": ["strings"]}
@@ -135,7 +145,7 @@ def test_a_document_in_several_runs_is_the_same_document() -> None:
     texts = ["The suffix tree is old.", "A trie is older.", "The suffix tree is a trie."]
     passages = [passage(text, id=f"p{n}", index=n) for n, text in enumerate(texts)]
     whole = graph_of(*passages)
-    before: dict[str, Before] = {}
+    before: dict[str, EarlierRuns] = {}
     first = graph_of(*passages[:2], before=before)
     second = graph_of(passages[2], before=before)
     assert set(second.documents[0].mentions) == set(whole.documents[0].mentions)

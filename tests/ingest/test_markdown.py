@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kedge.ingest.parse.markdown import parse_markdown
-from kedge.types import BlockKind, ParsedDocument
+from kedge.core.values import BlockKind, ParsedDocument
+from kedge.ingest.parse.markdown import MarkdownParser
 
 ARTICLE = """\
 ---
@@ -69,7 +69,7 @@ def shown(document: ParsedDocument) -> list[tuple[str, str]]:
 
 @pytest.mark.req("D-01", "D-02")
 def test_blocks_are_slices_of_the_file() -> None:
-    document = parse_markdown(ARTICLE)
+    document = MarkdownParser().parse(ARTICLE)
     assert document.text == ARTICLE
     assert shown(document) == [
         ("heading", "# Heading one {#anchor}"),
@@ -93,7 +93,7 @@ def test_blocks_are_slices_of_the_file() -> None:
 
 @pytest.mark.req("D-01", "D-02")
 def test_front_matter_and_sections() -> None:
-    document = parse_markdown(ARTICLE)
+    document = MarkdownParser().parse(ARTICLE)
     assert (document.title, document.author) == ("Suffix Automaton", "Ann, Bob")
     assert document.metadata["tags"] == ["Translated", "strings"]
     assert document.metadata["date"] == "2024-05-01"
@@ -117,12 +117,12 @@ def test_front_matter_and_sections() -> None:
     ],
 )
 def test_title(text: str, title: str | None) -> None:
-    assert parse_markdown(text).title == title
+    assert MarkdownParser().parse(text).title == title
 
 
 @pytest.mark.req("D-01")
 def test_front_matter_that_cannot_be_read_is_a_warning() -> None:
-    document = parse_markdown("---\nnot: [closed\n---\ntext\n")
+    document = MarkdownParser().parse("---\nnot: [closed\n---\ntext\n")
     assert "front matter" in document.warnings[0]
     assert shown(document) == [("paragraph", "text")]
 
@@ -132,7 +132,7 @@ def test_links_know_their_place() -> None:
     text = (
         'See [one](a.md), `[not](code.md)` and **[two *bold*](../b.md "title")**, <https://x.org>.\n\n- [three](c.md)\n'
     )
-    links = parse_markdown(text).links
+    links = MarkdownParser().parse(text).links
     assert [(link.text, link.target) for link in links] == [
         ("one", "a.md"),
         ("two bold", "../b.md"),
@@ -144,14 +144,14 @@ def test_links_know_their_place() -> None:
 
 @pytest.mark.req("D-02")
 def test_admonitions_and_tabs_are_not_code() -> None:
-    document = parse_markdown('!!! note "Hint"\n\n    Some prose.\n\n    ```py\n    x = 1\n    ```\n\nAfter.\n')
+    document = MarkdownParser().parse('!!! note "Hint"\n\n    Some prose.\n\n    ```py\n    x = 1\n    ```\n\nAfter.\n')
     assert [kind for kind, _ in shown(document)] == ["paragraph", "paragraph", "code", "paragraph"]
 
 
 @pytest.mark.req("D-02")
 def test_windows_line_ends_keep_their_offsets() -> None:
     text = "# One\r\n\r\npara\r\nmore\r\n\r\n```\r\ncode\r\n```\r\n"
-    assert shown(parse_markdown(text)) == [
+    assert shown(MarkdownParser().parse(text)) == [
         ("heading", "# One"),
         ("paragraph", "para\r\nmore"),
         ("code", "```\r\ncode\r\n```"),
@@ -171,7 +171,7 @@ LINES = st.sampled_from(
 @given(st.lists(LINES, max_size=30), st.sampled_from(["\n", "\r\n", "\r"]))
 def test_blocks_are_ordered_and_lose_no_words(lines: list[str], newline: str) -> None:
     text = newline.join(lines)
-    document = parse_markdown(text)
+    document = MarkdownParser().parse(text)
     at = 0
     for block in document.blocks:
         assert at <= block.start < block.end <= len(text)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from kedge.errors import EmptySourceError
-from kedge.ingest.parse import detect_format, parse, readable_name
+from kedge.core.errors import EmptySourceError
+from kedge.core.values import ParsedDocument
+from kedge.ingest.parse.formats import detect_format, readable_name
 from kedge.ingest.parse.html import parse_html
-from kedge.ingest.parse.text import parse_text
+from kedge.ingest.parse.reading import open_document
+from kedge.ingest.parse.text import TextParser
+from kedge.ingest.sources.discovery import uploaded
 from kedge.text.language import language_of
-from kedge.types import Format, ParsedDocument
 
 PAGE = """<!doctype html><html lang=en><head><title>Page &amp; title</title><meta name=author content="Jo"></head>
 <body><nav>menu</nav><main><h1>Big &lt;One&gt;</h1><!-- c --><p>Hello <b>bold</b> and <a href="x.html">link
@@ -54,7 +56,8 @@ def test_html_without_text_is_an_error() -> None:
 @pytest.mark.req("D-01")
 def test_html_declares_its_encoding() -> None:
     page = '<html><meta charset="iso-8859-2"><p>Příliš žluťoučký kůň úpěl ďábelské ódy</p></html>'
-    assert "žluťoučký" in parse(page.encode("iso-8859-2"), Format.HTML).text
+    (segment,) = open_document(uploaded("page.html", page.encode("iso-8859-2"))).segments
+    assert "žluťoučký" in segment.document.text
 
 
 @pytest.mark.req("D-01")
@@ -68,7 +71,7 @@ def test_plain_text_paragraphs_lists_and_underlined_headings() -> None:
         "The Title\n=========\n\nFirst line\nsecond line.\n\nPart\n----\n- one\n- two\n\n"
         "Like so::\n\n    code here\n\nEnd.\n"
     )
-    document = parse_text(text)
+    document = TextParser().parse(text)
     assert document.text == text
     assert document.title == "The Title"
     assert shown(document) == [
@@ -89,28 +92,29 @@ def test_plain_text_paragraphs_lists_and_underlined_headings() -> None:
     [("A short line\n\nThen text.", "A short line"), ("A sentence.\n\nThen text.", None), ("One\ntwo\n", None)],
 )
 def test_plain_text_title(text: str, title: str | None) -> None:
-    assert parse_text(text).title == title
+    assert TextParser().parse(text).title == title
 
 
 @pytest.mark.req("D-01")
 @pytest.mark.parametrize(
     ("name", "head", "content_type", "expected"),
     [
-        ("a.md", b"# x", None, Format.MARKDOWN),
-        ("a.MARKDOWN", b"# x", None, Format.MARKDOWN),
-        ("a.rst", b"x", None, Format.TEXT),
-        ("a.htm", b"x", None, Format.HTML),
-        ("a.bin", b"%PDF-1.7", None, Format.PDF),
-        ("page", b"# x", "text/html; charset=utf-8", Format.HTML),
-        ("readme.md", b"<!doctype html>", "text/html", Format.HTML),
-        ("readme.md", b"# x", "text/plain", Format.MARKDOWN),
-        ("page", b"<!DOCTYPE html><p>", None, Format.HTML),
-        ("LICENSE", b"words", None, Format.TEXT),
+        ("a.md", b"# x", None, "markdown"),
+        ("a.MARKDOWN", b"# x", None, "markdown"),
+        ("a.rst", b"x", None, "text"),
+        ("a.htm", b"x", None, "html"),
+        ("a.bin", b"%PDF-1.7", None, "pdf"),
+        ("page", b"# x", "text/html; charset=utf-8", "html"),
+        ("readme.md", b"<!doctype html>", "text/html", "html"),
+        ("readme.md", b"# x", "text/plain", "markdown"),
+        ("page", b"<!DOCTYPE html><p>", None, "html"),
+        ("LICENSE", b"words", None, "text"),
         ("image.png", b"\x89PNG\x00\x00", None, None),
     ],
 )
-def test_detect_format(name: str, head: bytes, content_type: str | None, expected: Format | None) -> None:
-    assert detect_format(name, head, content_type) is expected
+def test_detect_format(name: str, head: bytes, content_type: str | None, expected: str | None) -> None:
+    found = detect_format(name, head, content_type)
+    assert (found and found.name) == expected
 
 
 @pytest.mark.req("D-01")

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from kedge.errors import EncryptedError, NoTextLayerError, UnreadableError
+from kedge.core.errors import EncryptedError, NoTextLayerError, UnreadableError
+from kedge.core.values import BlockKind
 from kedge.ingest.parse.pdf import parse_pdf
-from kedge.types import BlockKind
 from tests.ingest.conftest import encrypted_pdf, make_pdf
 
 Placed = tuple[float, float, float, str]

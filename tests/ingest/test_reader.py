@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from kedge.config import Settings
-from kedge.errors import BinarySourceError, EmptySourceError, EncodingError, SourceFault, UnsupportedFormatError
-from kedge.ingest.chunk import ChunkLimits, chunk
-from kedge.ingest.reader import MARKDOWN_SEGMENT, TEXT_SEGMENT, DocumentReader, open_document
-from kedge.ingest.source import Source
-from kedge.ingest.sources import SourceOptions, discover, uploaded
-from kedge.types import BlockKind, Format
+from kedge.core.errors import BinarySourceError, EmptySourceError, EncodingError, SourceFault, UnsupportedFormatError
+from kedge.core.settings import Settings
+from kedge.core.values import BlockKind
+from kedge.ingest.chunk.passages import ChunkLimits, chunk
+from kedge.ingest.parse.reading import DocumentReader, open_document
+from kedge.ingest.parse.windows import WINDOW
+from kedge.ingest.sources.discovery import SourceOptions, discover, uploaded
+from kedge.ingest.sources.source import Source
 from tests.ingest.conftest import count_tokens, make_pdf
 
 
@@ -25,17 +26,17 @@ def opened(name: str, data: bytes, **options: object) -> DocumentReader:
 def test_title_and_metadata_with_overrides() -> None:
     data = b"---\ntitle: Own\nlevel: 3\n---\ntext\n"
     reader = opened("x.md", data, metadata={"topic": "t"})
-    assert (reader.title, reader.format) == ("Own", Format.MARKDOWN)
+    assert (reader.title, reader.format) == ("Own", "markdown")
     assert reader.metadata == {"title": "Own", "level": 3, "topic": "t"}
     assert opened("x.md", data, title="Mine").title == "Mine"
     assert opened("some-file_name.txt", b"just text.").title == "Some file name"
-    assert opened("x.md", b"# H\n\ntext", format=Format.TEXT).format is Format.TEXT
+    assert opened("x.md", b"# H\n\ntext", format="text").format == "text"
 
 
 @pytest.mark.req("D-01")
 def test_a_pdf_by_content_whatever_its_name() -> None:
     reader = opened("report.bin", make_pdf([(72, 700, 11, "Enough text to be a document of its own.")]))
-    assert reader.format is Format.PDF
+    assert reader.format == "pdf"
     assert reader.title == "report.bin"[:1].upper() + "eport.bin"
 
 
@@ -83,7 +84,7 @@ def test_a_long_text_comes_in_segments_with_absolute_offsets(tmp_path: Path) -> 
     for segment in reader.segments:
         assert segment.base == at
         at += len(segment.document.text)
-        assert len(segment.document.text) < 2 * TEXT_SEGMENT
+        assert len(segment.document.text) < 2 * WINDOW
         pieces = chunk(segment.document, count_tokens, limits, base=segment.base, first_index=index)
         index += len(pieces)
         for piece in (pieces[0], pieces[-1]):
@@ -110,7 +111,7 @@ def test_memory_stays_bounded_for_long_files(tmp_path: Path) -> None:
 @pytest.mark.req("D-01")
 def test_long_markdown_is_cut_outside_of_code_and_keeps_its_sections() -> None:
     part = "para text here.\n\n```py\n# no heading\n\nx = 1\n```\n\n" + "filler words. " * 3000 + "\n\n"
-    text = "# T\n\n" + "".join(f"## S{n}\n\n{part}" for n in range(MARKDOWN_SEGMENT // len(part) + 20))
+    text = "# T\n\n" + "".join(f"## S{n}\n\n{part}" for n in range(WINDOW // len(part) + 20))
     segments = list(opened("a.md", text.encode()).segments)
     assert len(segments) == 2
     assert "".join(segment.document.text for segment in segments) == text

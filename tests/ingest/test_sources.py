@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from kedge.config import Settings
-from kedge.errors import UsageError
-from kedge.ingest.sources import Discovery, Source, SourceOptions, discover, uploaded
-from kedge.types import Format, SourceError
+from kedge.core.errors import UsageError
+from kedge.core.settings import Settings
+from kedge.core.values import SourceError
+from kedge.ingest.sources.discovery import Discovery, Source, SourceOptions, discover, uploaded
 
 SETTINGS = Settings()
 NOBODY = 65534
@@ -52,9 +52,9 @@ def test_a_folder_gives_its_documents_in_order(folder: Path, monkeypatch: pytest
     monkeypatch.chdir(folder.parent)
     found = discover(["docs"], SETTINGS)
     assert [(s.external_id, s.format) for s in sources(found)] == [
-        ("docs/a.txt", Format.TEXT),
-        ("docs/b.md", Format.MARKDOWN),
-        ("docs/sub/c.html", Format.HTML),
+        ("docs/a.txt", "text"),
+        ("docs/b.md", "markdown"),
+        ("docs/sub/c.html", "html"),
     ]
     assert found.skipped == {".png": 1, ".py": 1}
     assert sources(found)[0].url == (folder / "a.txt").resolve().as_posix()
@@ -106,10 +106,10 @@ def test_what_is_named_explicitly_is_sniffed(tmp_path: Path) -> None:
     (tmp_path / "page").write_text("<!doctype html><p>x</p>")
     (tmp_path / "blob.dat").write_bytes(bytes(range(256)) * 4)
     items = list(discover([str(tmp_path / name) for name in ("LICENSE", "page", "blob.dat")], SETTINGS))
-    assert [item.format for item in items if isinstance(item, Source)] == [Format.TEXT, Format.HTML]
+    assert [item.format for item in items if isinstance(item, Source)] == ["text", "html"]
     assert [item.code for item in items if isinstance(item, SourceError)] == ["unsupported_format"]
-    (forced,) = sources(discover([str(tmp_path / "page")], SETTINGS, SourceOptions(format=Format.MARKDOWN)))
-    assert forced.format is Format.MARKDOWN
+    (forced,) = sources(discover([str(tmp_path / "page")], SETTINGS, SourceOptions(format="markdown")))
+    assert forced.format == "markdown"
 
 
 @pytest.mark.req("D-01")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kedge.models.base import Vectors
-from kedge.models.fake import HashEmbedder
+from kedge.models.embed.hashed import HashEmbedder
+from kedge.models.ports import Vectors
 
 
 class Counting(HashEmbedder):

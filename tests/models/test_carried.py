@@ -10,15 +10,16 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from kedge import registry
-from kedge.config import load_settings
-from kedge.errors import MissingExtraError, ModelError
-from kedge.models import bge, e5
-from kedge.models.base import Embedder
-from kedge.models.bert import BertEncoder, Shape
-from kedge.models.e5_file import E5Weights, read_weights, unpacked
+from kedge.core.errors import MissingExtraError, ModelError
+from kedge.core.settings import load_settings
+from kedge.models import registry
+from kedge.models.carried import files
+from kedge.models.embed import bge, e5
+from kedge.models.embed.bert import BertEncoder, BertShape
+from kedge.models.embed.e5_file import E5Weights, read_weights, unpacked
+from kedge.models.embed.sentence import SentenceEmbedder, SentenceModel
 from kedge.models.known import SEARCH
-from kedge.models.sentence import SentenceEmbedder, SentenceModel
+from kedge.models.ports import Embedder
 
 SETTINGS = load_settings(environ={}, threads=1)
 QUESTION = "How do I moor a boat?"
@@ -108,21 +109,22 @@ def test_a_missing_package_names_its_extra(module: ModuleType, extra: str, monke
 
 
 @pytest.mark.parametrize(
-    ("module", "digests", "file"),
+    ("name", "digests", "file"),
     [
-        (bge, "DIGESTS", bge.FILE),
-        (bge, "DIGESTS", "tokenizer.json"),
-        (e5, "WEIGHTS_DIGESTS", e5.WEIGHTS_FILE),
-        (e5, "TOKENIZER_DIGESTS", "tokenizer.json"),
+        (bge.NAME, bge.DIGESTS, bge.FILE),
+        (bge.NAME, bge.DIGESTS, "tokenizer.json"),
+        (e5.NAME, e5.WEIGHTS_DIGESTS, e5.WEIGHTS_FILE),
+        (e5.NAME, e5.TOKENIZER_DIGESTS, "tokenizer.json"),
+        (e5.NAME, files.DIGESTS, e5.GRAPH),
     ],
 )
 def test_damaged_files_are_refused(
-    module: ModuleType, digests: str, file: str, monkeypatch: pytest.MonkeyPatch
+    name: str, digests: dict[str, str], file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened(module.NAME)
-    monkeypatch.setitem(getattr(module, digests), file, "0" * 64)
+    opened(name)
+    monkeypatch.setitem(digests, file, "0" * 64)
     with pytest.raises(ModelError, match="not the file"):
-        registry.open_embedder(module.NAME, SETTINGS)
+        registry.open_embedder(name, SETTINGS)
 
 
 # ------------------------------------------------------------ bge
@@ -199,7 +201,7 @@ def reference(weights: E5Weights) -> BertEncoder:
         for short, long in norms.items():
             tensors[f"{at}{long}.weight"] = plain[f"l{number}.{short}.w"]
             tensors[f"{at}{long}.bias"] = plain[f"l{number}.{short}.b"]
-    return BertEncoder(tensors, Shape(weights.layers, weights.heads, weights.epsilon, first_position=0))
+    return BertEncoder(tensors, BertShape(weights.layers, weights.heads, weights.epsilon, first_position=0))
 
 
 def test_e5_in_int8_is_close_to_the_same_weights_in_full_precision(many: Embedder, weights: E5Weights) -> None:

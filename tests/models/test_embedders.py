@@ -1,4 +1,4 @@
-"""Embedders keep the contract of `kedge.models.base.Embedder`."""
+"""Embedders keep the contract of `kedge.models.ports.Embedder`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kedge.config import load_settings
-from kedge.errors import ConfigError, ModelError
-from kedge.models import minilm
-from kedge.models.base import Embedder
-from kedge.models.wrappers import CachedEmbedder
-from kedge.registry import open_embedder
+from kedge.core.errors import ConfigError, ModelError
+from kedge.core.settings import load_settings
+from kedge.models.embed import minilm
+from kedge.models.ports import Embedder
+from kedge.models.registry import open_embedder
+from kedge.models.wrappers.cached import CachedEmbedder
+from kedge.stores.cache.file import FileCache
 
 SETTINGS = load_settings(environ={})
 
@@ -61,7 +62,7 @@ def test_damaged_weights_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.req("D-19")
 def test_a_local_folder_can_be_cut_to_fewer_dimensions() -> None:
-    folder = minilm._folder()
+    folder = minilm.carrier_folder()
     model = open_embedder(f"onnx:{folder}?dim=128", SETTINGS)
     row = asyncio.run(model.embed_query("anchor"))
     assert row.shape == (128,)
@@ -114,11 +115,11 @@ class Counting:
 def test_a_cached_embedder_embeds_each_text_once_even_after_a_restart(tmp_path: Path) -> None:
     async def scenario() -> None:
         inner = Counting(open_embedder("hash", SETTINGS))
-        first = CachedEmbedder(inner, tmp_path / "cache.db")
+        first = CachedEmbedder(inner, FileCache(tmp_path / "cache.db"))
         plain = await inner._inner.embed(["a b", "c", "a b"])
         assert np.allclose(await first.embed(["a b", "c"]), plain[:2])
         await first.close()
-        second = CachedEmbedder(inner, tmp_path / "cache.db")
+        second = CachedEmbedder(inner, FileCache(tmp_path / "cache.db"))
         assert np.allclose(await second.embed(["c", "a b"]), plain[[1, 0]])
         assert inner.texts == ["a b", "c"]
         await second.embed_query("q")

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kedge.config import load_settings
-from kedge.errors import ConfigError, ModelError
-from kedge.models import minilm
-from kedge.registry import open_embedder
+from kedge.core.errors import ConfigError, ModelError
+from kedge.core.settings import load_settings
+from kedge.models.embed import minilm
+from kedge.models.registry import open_embedder
 from tests.models.tiny_bert import WORDS, slowly, tensors, write_folder
 
 SETTINGS = load_settings(environ={}, threads=1)
@@ -143,7 +143,7 @@ def test_a_folder_of_another_kind_is_a_config_error(tmp_path: Path, name: str) -
 
 
 def test_a_file_that_is_no_model_is_a_model_error(tmp_path: Path) -> None:
-    (tmp_path / "tokenizer.json").write_bytes((minilm._folder() / "tokenizer.json").read_bytes())
+    (tmp_path / "tokenizer.json").write_bytes((minilm.carrier_folder() / "tokenizer.json").read_bytes())
     (tmp_path / "model.onnx").write_bytes(b"nothing")
     with pytest.raises(ModelError, match="cannot be loaded"):
         open_embedder(f"onnx:{tmp_path}", SETTINGS)

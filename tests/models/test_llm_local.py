@@ -8,14 +8,15 @@ from pathlib import Path
 import httpx
 import pytest
 
-from kedge import Kedge, registry
-from kedge.config import load_settings
-from kedge.errors import ConfigError, MissingExtraError, ModelError
-from kedge.models.base import LanguageModel, Piece, Prompt
-from kedge.models.llm.limits import LimitedModel
+from kedge import Kedge
+from kedge.core.errors import ConfigError, MissingExtraError, ModelError
+from kedge.core.settings import load_settings
+from kedge.models import registry
+from kedge.models.ports import LanguageModel, Prompt, WrittenPiece
+from kedge.models.write.limits import LimitedModel
 
 SETTINGS = load_settings(environ={}, llm="local?window=256", llm_timeout=240, llm_stall_timeout=240)
-local = pytest.importorskip("kedge.models.llm.local", reason="the extra `local` (xllamacpp) is not installed")
+local = pytest.importorskip("kedge.models.write.local", reason="the extra `local` (xllamacpp) is not installed")
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,7 @@ def model() -> LanguageModel:
     return opened
 
 
-async def read(model: LanguageModel, prompt: Prompt) -> list[Piece]:
+async def read(model: LanguageModel, prompt: Prompt) -> list[WrittenPiece]:
     return [piece async for piece in model.stream(prompt)]
 
 
@@ -62,7 +63,7 @@ def test_a_prompt_that_does_not_fit_is_an_error_that_says_so(model: LanguageMode
 
 @pytest.mark.slow
 def test_leaving_stops_the_model_and_the_next_call_works(model: LanguageModel) -> None:
-    async def work() -> list[Piece]:
+    async def work() -> list[WrittenPiece]:
         pieces = model.stream(Prompt("You are brief.", "Count to a thousand.", max_tokens=200))
         await anext(pieces)
         await pieces.aclose()

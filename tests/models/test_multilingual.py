@@ -7,15 +7,15 @@ import asyncio
 import numpy as np
 import pytest
 
-from kedge import registry
-from kedge.config import load_settings
-from kedge.errors import MissingExtraError, ModelError
-from kedge.models.base import Embedder
+from kedge.core.errors import MissingExtraError, ModelError
+from kedge.core.settings import load_settings
+from kedge.models import registry
+from kedge.models.ports import Embedder
 
 pytest.importorskip("onnxruntime_extensions")
 pytest.importorskip("sentencepiece")
 
-from kedge.models import use
+from kedge.models.embed import use
 
 SETTINGS = load_settings(environ={}, threads=1)
 

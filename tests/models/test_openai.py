@@ -13,13 +13,14 @@ from urllib.parse import quote
 import numpy as np
 import pytest
 
-from kedge import Kedge, registry
-from kedge.config import Settings, load_settings
-from kedge.errors import ConfigError, MissingExtraError, ModelError
-from kedge.models import minilm
-from kedge.models.base import Embedder
+from kedge import Kedge
+from kedge.core.errors import ConfigError, MissingExtraError, ModelError
+from kedge.core.settings import Settings, load_settings
+from kedge.models import registry
+from kedge.models.embed import minilm
+from kedge.models.embed.openai import open_embedder
 from kedge.models.http import Backoff
-from kedge.models.openai import open_embedder
+from kedge.models.ports import Embedder
 from tests.models.model_server import Fault, ModelServer, embedding, serving
 
 T = TypeVar("T")
@@ -218,7 +219,7 @@ def test_tokens_are_guessed_on_the_high_side() -> None:
 
 
 def test_tokens_are_counted_by_a_tokenizer_file_or_by_the_server(server: ModelServer) -> None:
-    folder = quote(str(minilm._folder()))
+    folder = quote(str(minilm.carrier_folder()))
     text = "hauling a vessel"
     by_file = opened(server, f"openai:x?dim=8&tokenizer={folder}")
     assert by_file.count_tokens([text, ""]) == registry.open_embedder("minilm", settings()).count_tokens([text, ""])
@@ -396,7 +397,7 @@ def test_a_name_that_cannot_be_is_a_config_error(name: str) -> None:
     ("name", "extra"), [("st:/models/qwen3-embedding-8b", "torch"), ("use-multilingual", "multilingual")]
 )
 def test_a_missing_driver_names_its_extra(name: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("kedge.models.torch", "kedge.models.use"):
+    for module in ("kedge.models.embed.torch", "kedge.models.embed.use"):
         monkeypatch.delitem(sys.modules, module, raising=False)
     for module in ("sentence_transformers", "onnxruntime_extensions"):
         monkeypatch.setitem(sys.modules, module, None)

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kedge.answer.reading import Readings
-from kedge.config import Settings
-from kedge.errors import ModelError
-from kedge.models.reader import Reader, open_reader
-from kedge.models.reader_file import read_weights
-from kedge.text.evidence import Passage
+from kedge.answer.read import Readings
+from kedge.core.errors import ModelError
+from kedge.core.settings import Settings
+from kedge.models.carried import files
+from kedge.models.read.reader import FILE, Reader, open_reader
+from kedge.text.evidence import EvidencePassage
 
 MILL = (
     "Harrow Mill",
@@ -89,8 +89,8 @@ def _shared() -> Reader:
 
 
 PASSAGES = [
-    Passage(MILL[1], MILL[0]),
-    Passage("El molino de Harrow fue construido en 1784 por los hermanos.", "Molino"),
+    EvidencePassage(MILL[1], MILL[0]),
+    EvidencePassage("El molino de Harrow fue construido en 1784 por los hermanos.", "Molino"),
 ]
 
 
@@ -111,8 +111,18 @@ def test_it_can_be_left_out() -> None:
     assert asyncio.run(Readings(Settings(reader="none")).of("When was the mill built?", PASSAGES, [0])) == {}
 
 
-def test_broken_weights_are_told(tmp_path: Path) -> None:
-    broken = tmp_path / "reader.npz"
-    broken.write_bytes(b"PK\x03\x04 not a whole file")
-    with pytest.raises(ModelError, match="not a whole file"):
-        read_weights(broken)
+def test_another_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = bytearray((files.FOLDER / FILE).read_bytes())
+    raw[len(raw) // 2] ^= 1
+    (tmp_path / FILE).write_bytes(raw)
+    monkeypatch.setattr(files, "FOLDER", tmp_path)
+    with pytest.raises(ModelError, match="not the file") as caught:
+        open_reader(Settings(threads=3))
+    assert "Reinstall kedge==" in caught.value.hint
+
+
+def test_a_file_that_is_gone_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "FOLDER", tmp_path)
+    with pytest.raises(ModelError, match=r"reader\.onnx cannot be read") as caught:
+        open_reader(Settings(threads=3))
+    assert "Reinstall kedge==" in caught.value.hint

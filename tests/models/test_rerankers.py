@@ -1,4 +1,4 @@
-"""Rerankers keep the contract of `kedge.models.base.Reranker`: on a local server over real HTTP, and as ONNX files."""
+"""Rerankers keep the contract of `kedge.models.ports.Reranker`: on a local server over real HTTP, and as ONNX files."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from kedge import registry
-from kedge.config import load_settings
-from kedge.errors import ConfigError, ModelError
-from kedge.models import minilm
-from kedge.models.base import Reranker
+from kedge.core.errors import ConfigError, ModelError
+from kedge.core.settings import load_settings
+from kedge.models import registry
+from kedge.models.embed import minilm
 from kedge.models.http import Backoff
-from kedge.models.rerank_http import open_reranker
+from kedge.models.ports import Reranker
+from kedge.models.rerank.endpoint import open_reranker
 from tests.models.model_server import Fault, ModelServer
 from tests.models.tiny_onnx import write_cross_encoder
 
@@ -159,7 +159,7 @@ def test_a_name_that_cannot_be_is_a_config_error(name: str) -> None:
 
 def folder(tmp_path: Path, outputs: int = 1, *, pairs: bool = True) -> str:
     write_cross_encoder(tmp_path / "model.onnx", outputs, pairs=pairs)
-    shutil.copy(minilm._folder() / "tokenizer.json", tmp_path / "tokenizer.json")
+    shutil.copy(minilm.carrier_folder() / "tokenizer.json", tmp_path / "tokenizer.json")
     return f"onnx-rerank:{tmp_path}"
 
 

@@ -78,14 +78,14 @@ def _stored(value: np.ndarray, dtype: str) -> bytes:
     return value.astype({"F32": "<f4", "F16": "<f2"}[dtype]).tobytes()
 
 
-def slowly(weights: Tensors, ids: list[int], first_place: int = 0) -> np.ndarray:
-    """The last layer's vectors of one text, (tokens, WIDTH), without padding or batches."""
+def slowly(weights: Tensors, ids: list[int], first_place: int = 0, kinds: list[int] | None = None) -> np.ndarray:
+    """The last layer's vectors of one text, (tokens, WIDTH), without padding or batches; all of kind 0 unless told."""
     w = {name: value.astype(np.float64) for name, value in weights.items()}
     rows = [
         w["embeddings.word_embeddings.weight"][token]
         + w["embeddings.position_embeddings.weight"][place + first_place]
-        + w["embeddings.token_type_embeddings.weight"][0]
-        for place, token in enumerate(ids)
+        + w["embeddings.token_type_embeddings.weight"][kind]
+        for place, (token, kind) in enumerate(zip(ids, kinds or [0] * len(ids), strict=True))
     ]
     rows = [_norm(row, w, "embeddings.LayerNorm") for row in rows]
     for layer in range(LAYERS):

@@ -10,11 +10,18 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from kedge.core.values import Scope
+from kedge.retrieve.channels.graph import (
+    GraphResult,
+    PassageFeatures,
+    Traversal,
+    TraversalQuestion,
+    search_graph,
+    weigh_question,
+)
 from kedge.retrieve.fuse import add_bonus
-from kedge.retrieve.graph import Asked, Features, GraphResult, Traversal, search_graph, weigh_question
 from kedge.text.analyze import SparseTerms, terms
 from kedge.text.concepts import Role, discussed, title_aliases
-from kedge.types import Scope
 
 SCOPE = Scope("default", "tests")
 DOCUMENTS = {
@@ -75,10 +82,10 @@ class Memory:
     async def about(self, scope: Scope, concept_ids: Sequence[str]) -> list[Edge]:
         return [Edge(passage, key, Role.TITLE) for key in concept_ids for passage in self.titles.get(key, ())]
 
-    async def features(self, scope: Scope, passage_ids: Sequence[str]) -> dict[str, Features]:
+    async def features(self, scope: Scope, passage_ids: Sequence[str]) -> dict[str, PassageFeatures]:
         sparse = SparseTerms()
         texts = {passage: f"{passage} {self.texts[passage]}" for passage in passage_ids}
-        return {passage: Features(embed(text), sparse.term_weights(text)) for passage, text in texts.items()}
+        return {passage: PassageFeatures(embed(text), sparse.term_weights(text)) for passage, text in texts.items()}
 
 
 def embed(text: str) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
@@ -96,7 +103,7 @@ def ask(
 ) -> tuple[GraphResult, int]:
     store = Memory(documents)
     idf = dict.fromkeys(SparseTerms().query_weights(question), 2.0)
-    asked = Asked(question, embed(question), weigh_question(question, SparseTerms(), idf))
+    asked = TraversalQuestion(question, embed(question), weigh_question(question, SparseTerms(), idf))
     result = asyncio.run(search_graph(store, store, SCOPE, asked, base, how=how or Traversal()))
     return result, store.calls
 

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from pymilvus import MilvusClient, MilvusException
 
-from kedge.stores.milvus.address import read_address
+from kedge.stores.vectors.milvus.address import read_address
 from tests.services import ROOT, Unavailable
 
 VERSION = "2.3.5"

@@ -1,4 +1,4 @@
-"""Lives through `kedge.testing.catalog_made.life` once per statement, and dies (SIGKILL) at that statement.
+"""Lives through `kedge.testing.catalog.sample.life` once per statement, and dies (SIGKILL) at that statement.
 
 Called with a folder; writes `<n>.db` and prints `n acknowledged-steps` for each, then `done` when a life was completed.
 """
@@ -14,9 +14,9 @@ from pathlib import Path
 
 from sqlalchemy import event
 
-from kedge.config import Settings
-from kedge.stores.catalog.sql import open_catalog
-from kedge.testing.catalog_made import life
+from kedge.core.settings import Settings
+from kedge.stores.catalog.sql.catalog import open_catalog
+from kedge.testing.catalog.sample import life
 
 
 async def live(file: Path, die_at: int, pipe: int) -> None:

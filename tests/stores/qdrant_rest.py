@@ -22,6 +22,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import qdrant_edge as engine
 from qdrant_client import models
+
 from tests.stores.qdrant_engine import ROUTES, Collection, Refused, config_of, read
 
 _IN_MEMORY = Path("/dev/shm")

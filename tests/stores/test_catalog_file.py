@@ -11,14 +11,15 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, text
 
-from kedge.config import Settings
-from kedge.errors import ConfigError, ConflictError, DiskFullError, StoreError, UsageError
-from kedge.stores.catalog.database import Database, batches
-from kedge.stores.catalog.sql import SqlCatalog, open_catalog
-from kedge.stores.sqlgraph import SqlGraph, open_graph
-from kedge.testing.catalog_made import HERE, INDEX, collection, document, observe, passages, publish, version
-from kedge.testing.graph_made import chunk, mention
-from kedge.types import GraphBatch
+from kedge.core.errors import ConfigError, ConflictError, DiskFullError, StoreError, UsageError
+from kedge.core.settings import Settings
+from kedge.core.values import GraphBatch
+from kedge.stores.batches import batches
+from kedge.stores.catalog.sql.catalog import SqlCatalog, open_catalog
+from kedge.stores.catalog.sql.database import Database
+from kedge.stores.graph.sql import SqlGraph, open_graph
+from kedge.testing.catalog.sample import HERE, INDEX, collection, document, observe, passages, publish, version
+from kedge.testing.graph.sample import chunk, mention
 
 ONE = document("one")
 

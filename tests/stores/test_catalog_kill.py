@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from kedge.config import Settings
-from kedge.stores.catalog.base import Catalog
-from kedge.stores.catalog.sql import open_catalog
-from kedge.stores.memory.catalog import MemoryCatalog
-from kedge.testing.catalog_made import life, observe
+from kedge.core.settings import Settings
+from kedge.stores.catalog.memory.catalog import MemoryCatalog
+from kedge.stores.catalog.ports import Catalog
+from kedge.stores.catalog.sql.catalog import open_catalog
+from kedge.testing.catalog.sample import life, observe
 
 VICTIM = Path(__file__).with_name("catalog_victim.py")
 STRIDE = 2

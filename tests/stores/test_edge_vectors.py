@@ -13,14 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kedge.config import Settings
-from kedge.errors import ConfigError, DiskFullError, HomeBusyError, NotFoundError, StoreError
-from kedge.stores.base import CanKeywordSearch, CanOptimize, IndexSpec, Point, VectorStore
-from kedge.stores.edge import EdgeVectors, open_vectors
-from kedge.stores.edge.faults import translated
-from kedge.stores.filters import Eq, Range
-from kedge.stores.memory.vectors import MemoryVectors
-from kedge.testing.vectors import (
+from kedge.core.errors import ConfigError, DiskFullError, HomeBusyError, NotFoundError, StoreError
+from kedge.core.settings import Settings
+from kedge.core.values.filters import Eq, Range
+from kedge.stores.ports import CanKeywordSearch, CanOptimize, IndexSpec, Point, VectorStore
+from kedge.stores.vectors.edge import EdgeVectors, open_vectors
+from kedge.stores.vectors.edge.faults import translated
+from kedge.stores.vectors.memory import MemoryVectors
+from kedge.testing.vectors.contract import (
     INDEX,
     all_ids,
     assert_agrees,
@@ -38,9 +38,9 @@ SPEC = IndexSpec(INDEX, 4, {"page": "integer"})
 WRITER = """
 import asyncio, sys
 from pathlib import Path
-from kedge.stores.base import IndexSpec
-from kedge.stores.edge import EdgeVectors
-from kedge.testing.vectors import INDEX, point
+from kedge.stores.ports import IndexSpec
+from kedge.stores.vectors.edge import EdgeVectors
+from kedge.testing.vectors.contract import INDEX, point
 
 async def main():
     store = EdgeVectors(Path(sys.argv[1]))
@@ -290,7 +290,7 @@ def test_errors_are_translated_once(raised: Exception, expected: type[Exception]
 
 def test_many_indexes_share_a_few_open_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else a tenant that makes a thousand collections ends the process of all."""
-    monkeypatch.setattr("kedge.stores.edge.store.MOST_OPEN", 3)
+    monkeypatch.setattr("kedge.stores.vectors.edge.store.MOST_OPEN", 3)
     names = [f"index{number}" for number in range(12)]
 
     async def story() -> None:

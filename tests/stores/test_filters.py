@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kedge.errors import FilterError
-from kedge.stores.filters import (
+from kedge.core.errors import FilterError
+from kedge.core.values import Json
+from kedge.core.values.filters import (
     And,
     Eq,
     Filter,
@@ -21,8 +22,7 @@ from kedge.stores.filters import (
     from_mapping,
     parse_terms,
 )
-from kedge.testing.strategies import FIELDS, filled, filters, payloads, ranges
-from kedge.types import Json
+from kedge.testing.vectors.strategies import FIELDS, filled, filters, payloads, ranges
 
 
 @pytest.mark.req("C-07", "D-04")

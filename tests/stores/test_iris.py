@@ -18,18 +18,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iris import dbapi
-from tests.stores import iris_sqlite
+from pydantic import SecretStr
 
-from kedge import registry
-from kedge.config import Settings
-from kedge.errors import ConfigError, DimensionMismatchError, NotFoundError, StoreError
-from kedge.stores.base import CanKeywordSearch, CanReadPoints, CanWeighTerms, IndexSpec, Point, VectorStore
-from kedge.stores.filters import And, Eq, Filter, In, Not, Or, Range
-from kedge.stores.iris import IrisVectors, open_vectors
-from kedge.stores.iris.address import Address
-from kedge.stores.iris.encode import digest, field_digest, tenant_fact, value_digest, vector_of, vector_text
-from kedge.stores.iris.faults import translated
-from kedge.testing.vectors import INDEX, id_of, ids_of, point, spec, vector
+from kedge.core.errors import ConfigError, DimensionMismatchError, NotFoundError, StoreError
+from kedge.core.settings import Settings
+from kedge.core.values.filters import And, Eq, Filter, In, Not, Or, Range
+from kedge.stores import registry
+from kedge.stores.ports import CanKeywordSearch, CanReadPoints, CanWeighTerms, IndexSpec, Point, VectorStore
+from kedge.stores.vectors.iris import IrisVectors, open_vectors
+from kedge.stores.vectors.iris.address import IrisAddress
+from kedge.stores.vectors.iris.encode import digest, field_digest, tenant_fact, value_digest, vector_of, vector_text
+from kedge.stores.vectors.iris.faults import translated
+from kedge.testing.vectors.contract import INDEX, id_of, ids_of, point, spec, vector
+from tests.stores import iris_sqlite
 
 URL = "iris://kedge:s3cret@host:1972/USER"
 Log = list[tuple[str, list[Any]]]
@@ -39,7 +40,7 @@ OWN = "id IN (SELECT doc_id FROM RAG.SourceDocumentsFacts WHERE fact_field = ? A
 
 def run(folder: Path, body: Body, log: Log | None = None, url: str = URL) -> None:
     async def whole() -> None:
-        store = IrisVectors(Address.of(url), lambda: iris_sqlite.Connection(folder, log))
+        store = IrisVectors(IrisAddress.of(url), lambda: iris_sqlite.Connection(folder, log))
         try:
             await body(store)
         finally:
@@ -198,7 +199,7 @@ def test_the_driver_is_as_the_store_takes_it_to_be() -> None:
     assert issubclass(dbapi.DatabaseError, dbapi.Error)
     assert issubclass(dbapi.InterfaceError, dbapi.Error)
     accepted = dbapi.connect.__doc__ or ""
-    assert all(name in accepted for name in Address.of(f"{URL}?sslconfig=x").options)
+    assert all(name in accepted for name in IrisAddress.of(f"{URL}?sslconfig=x").options)
 
 
 @pytest.mark.parametrize(
@@ -260,7 +261,7 @@ def test_a_broken_connection_is_replaced(tmp_path: Path) -> None:
             return super().cursor()
 
     async def body() -> None:
-        store = IrisVectors(Address.of(URL), lambda: Breaking(tmp_path))
+        store = IrisVectors(IrisAddress.of(URL), lambda: Breaking(tmp_path))
         await store.create(spec())
         Breaking.broken = True
         with pytest.raises(StoreError, match="cannot be reached"):
@@ -287,7 +288,7 @@ def test_a_failed_write_leaves_the_old_point_whole(tmp_path: Path) -> None:
             return Failing(self._sqlite.cursor(), self.log)
 
     async def body() -> None:
-        store = IrisVectors(Address.of(URL), lambda: Connection(tmp_path))
+        store = IrisVectors(IrisAddress.of(URL), lambda: Connection(tmp_path))
         await store.create(spec())
         await store.upsert(INDEX, "t", [point(1, text="old tree", topic="old")])
         Failing.on = True
@@ -357,7 +358,7 @@ def test_left_overs_of_a_kill_are_replaced(tmp_path: Path) -> None:
 def test_an_index_that_another_process_dropped_is_not_found(tmp_path: Path) -> None:
     async def body(store: IrisVectors) -> None:
         await store.create(spec())
-        other = IrisVectors(Address.of(URL), lambda: iris_sqlite.Connection(tmp_path))
+        other = IrisVectors(IrisAddress.of(URL), lambda: iris_sqlite.Connection(tmp_path))
         await other.drop(INDEX)
         with pytest.raises(NotFoundError):
             await store.count(INDEX, "t")
@@ -380,7 +381,7 @@ def test_it_has_the_optional_powers_and_opens_by_url() -> None:
 
 
 def test_addresses() -> None:
-    address = Address.of("iris://us%40er:p%2Fw@db/My%20Space?timeout=3&sslconfig=tls")
+    address = IrisAddress.of("iris://us%40er:p%2Fw@db/My%20Space?timeout=3&sslconfig=tls")
     assert address.options == {
         "hostname": "db",
         "port": 1972,
@@ -392,6 +393,27 @@ def test_addresses() -> None:
         "sslconfig": "tls",
     }
     assert "p/w" not in repr(address)
+
+
+def test_the_vector_key_is_the_password_and_wins_over_the_urls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    given: list[dict[str, Any]] = []
+
+    def connect(**options: Any) -> iris_sqlite.Connection:
+        given.append(options)
+        return iris_sqlite.Connection(tmp_path)
+
+    async def used(settings: Settings) -> str:
+        store = registry.open_vectors(settings)
+        await store.create(spec())
+        await store.close()
+        return str(given[-1]["password"])
+
+    monkeypatch.setattr(dbapi, "connect", connect)
+    key = SecretStr("k3y")
+    assert asyncio.run(used(Settings(vector_url="iris://kedge@host/USER", vector_key=key))) == "k3y"
+    assert asyncio.run(used(Settings(vector_url=URL, vector_key=key))) == "k3y"
+    assert asyncio.run(used(Settings(vector_url=URL))) == "s3cret"
+    assert "k3y" not in repr(IrisAddress.of(URL, "k3y"))
 
 
 @pytest.mark.parametrize(

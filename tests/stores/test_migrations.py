@@ -16,15 +16,15 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, event
 
-from kedge.config import Settings
-from kedge.errors import StoreError
-from kedge.stores.catalog import schema_graph, schema_nodes
-from kedge.stores.catalog.migrate import SCRIPTS, migrate
-from kedge.stores.catalog.schema import REVISION, metadata
-from kedge.stores.catalog.sql import open_catalog
-from kedge.stores.sqlgraph import open_graph
-from kedge.testing.catalog_made import HERE, THEN, collection, document, publish
-from kedge.testing.graph_made import library
+from kedge.core.errors import StoreError
+from kedge.core.settings import Settings
+from kedge.stores.catalog.sql import schema_graph, schema_nodes
+from kedge.stores.catalog.sql.catalog import open_catalog
+from kedge.stores.catalog.sql.migrate import SCRIPTS, migrate
+from kedge.stores.catalog.sql.schema import REVISION, metadata
+from kedge.stores.graph.sql import open_graph
+from kedge.testing.catalog.sample import HERE, THEN, collection, document, publish
+from kedge.testing.graph.sample import library
 
 REVISIONS = [script.revision for script in ScriptDirectory(str(SCRIPTS)).walk_revisions()]
 DESIGN = {
@@ -163,7 +163,8 @@ def test_a_migration_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
 
 def test_processes_that_create_a_database_at_once_all_succeed(tmp_path: Path) -> None:
     code = (
-        "import sys; from kedge.config import Settings; from kedge.stores.catalog.sql import open_catalog;"
+        "import sys; from kedge.core.settings import Settings;"
+        "from kedge.stores.catalog.sql.catalog import open_catalog;"
         "sys.stdin.readline(); open_catalog(sys.argv[1], Settings())"
     )
     command = [sys.executable, "-c", code, url(tmp_path)]
@@ -177,7 +178,7 @@ def test_revisions_are_found_beside_the_code_whatever_its_path(tmp_path: Path, m
     """As in an installed wheel: no alembic.ini, and characters that a configuration file would trip over."""
     moved = tmp_path / "site %(here)s packages"
     shutil.copytree(SCRIPTS, moved)
-    monkeypatch.setattr("kedge.stores.catalog.migrate.SCRIPTS", moved)
+    monkeypatch.setattr("kedge.stores.catalog.sql.migrate.SCRIPTS", moved)
     asyncio.run(use(tmp_path))
     assert Config().config_file_name is None
     assert schema_graph.concepts.name in metadata.tables

@@ -10,21 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kedge.config import Settings
-from kedge.errors import ConfigError, StoreError, UsageError
-from kedge.registry import open_vectors
-from kedge.stores.base import IndexSpec, Point
-from kedge.stores.filters import And, Eq, In, Not, Or, Range
-from kedge.stores.milvus import MilvusVectors, words
-from kedge.stores.milvus.address import read_address
-from kedge.stores.milvus.names import clipped, collection_name, inner_id, outer_id
-from kedge.stores.milvus.schema import Shape, has_sparse_vectors, row_of, unpacked
-from kedge.stores.milvus.where import compiled, facets_of
-from kedge.testing.vectors import id_of
+from kedge.core.errors import ConfigError, StoreError, UsageError
+from kedge.core.settings import Settings
+from kedge.core.values import DEFAULT_TENANT, Json
+from kedge.core.values.filters import And, Eq, In, Not, Or, Range
+from kedge.stores.ports import IndexSpec, Point
+from kedge.stores.registry import open_vectors
+from kedge.stores.vectors.milvus import MilvusVectors, words
+from kedge.stores.vectors.milvus.address import read_address
+from kedge.stores.vectors.milvus.names import clipped, collection_name, inner_id, outer_id
+from kedge.stores.vectors.milvus.schema import MilvusShape, has_sparse_vectors, row_of, unpacked
+from kedge.stores.vectors.milvus.where import compiled, facets_of
+from kedge.testing.vectors.contract import id_of
 from kedge.text.analyze import SparseTerms
-from kedge.types import DEFAULT_TENANT, Json
 
-SHAPE = Shape(dimension=2, text="content_text", columns=("topic_tag",), sparse=False)
+SHAPE = MilvusShape(dimension=2, text="content_text", columns=("topic_tag",), sparse=False)
 
 
 @pytest.mark.req("D-04", "G-03")

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 from pymilvus import DataType
+
+from kedge.core.errors import StoreError
+from kedge.core.settings import load_settings
+from kedge.core.values import DEFAULT_TENANT, IngestRequest, Json, Query, Scope
+from kedge.core.values.filters import And, Eq, Filter, Not, Or, Range, evaluate
+from kedge.engine.engine import Engine
+from kedge.stores.ports import IndexSpec, Point
+from kedge.stores.vectors.milvus import MilvusVectors
+from kedge.stores.vectors.milvus.address import read_address
+from kedge.testing.vectors.contract import INDEX, T, all_ids, id_of, ids_of, point, spec, vector
 from tests.services import milvus, need
 from tests.services.milvus import client_of
-
-from kedge.config import load_settings
-from kedge.engine import Engine
-from kedge.errors import StoreError
-from kedge.stores.base import IndexSpec, Point
-from kedge.stores.filters import And, Eq, Filter, Not, Or, Range, evaluate
-from kedge.stores.milvus import MilvusVectors
-from kedge.stores.milvus.address import read_address
-from kedge.testing.vectors import INDEX, T, all_ids, id_of, ids_of, point, spec, vector
-from kedge.types import DEFAULT_TENANT, IngestRequest, Json, Query, Scope
 
 ONE = vector(1, 0, 0, 0)
 

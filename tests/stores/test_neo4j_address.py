@@ -7,26 +7,26 @@ import socket
 
 import pytest
 
-from kedge.config import Settings
-from kedge.errors import ConfigError, StoreError
-from kedge.registry import open_graph as open_by_settings
-from kedge.stores.neo4j import Neo4jGraph, open_graph
-from kedge.stores.neo4j.address import Address, parse
-from kedge.types import Scope
+from kedge.core.errors import ConfigError, StoreError
+from kedge.core.settings import Settings
+from kedge.core.values import Scope
+from kedge.stores.graph.neo4j import Neo4jGraph, open_graph
+from kedge.stores.graph.neo4j.address import Neo4jAddress, parse
+from kedge.stores.registry import open_graph as open_by_settings
 
 
 @pytest.mark.parametrize(
     ("url", "address"),
     [
-        ("neo4j://host", Address("neo4j://host:7687", None, None, 15.0)),
-        ("neo4j://me:a%2Fb@host:1/kb", Address("neo4j://host:1", "kb", ("me", "a/b"), 15.0)),
-        ("neo4j+s://me@host/kb", Address("neo4j+s://host:7687", "kb", ("me", ""), 15.0)),
-        ("neo4j+ssc://host?timeout=2.5", Address("neo4j+ssc://host:7687", None, None, 2.5)),
-        ("neo4j://host?direct=true", Address("bolt://host:7687", None, None, 15.0)),
-        ("neo4j+s://[::1]:9/?direct=true", Address("bolt+s://[::1]:9", None, None, 15.0)),
+        ("neo4j://host", Neo4jAddress("neo4j://host:7687", None, None, 15.0)),
+        ("neo4j://me:a%2Fb@host:1/kb", Neo4jAddress("neo4j://host:1", "kb", ("me", "a/b"), 15.0)),
+        ("neo4j+s://me@host/kb", Neo4jAddress("neo4j+s://host:7687", "kb", ("me", ""), 15.0)),
+        ("neo4j+ssc://host?timeout=2.5", Neo4jAddress("neo4j+ssc://host:7687", None, None, 2.5)),
+        ("neo4j://host?direct=true", Neo4jAddress("bolt://host:7687", None, None, 15.0)),
+        ("neo4j+s://[::1]:9/?direct=true", Neo4jAddress("bolt+s://[::1]:9", None, None, 15.0)),
     ],
 )
-def test_urls(url: str, address: Address) -> None:
+def test_urls(url: str, address: Neo4jAddress) -> None:
     assert parse(url) == address
 
 

@@ -15,25 +15,25 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.engine import make_url
+
+from kedge.core.errors import ConfigError, ConflictError, StoreError, UsageError
+from kedge.core.settings import Settings, load_settings
+from kedge.core.values import DEFAULT_TENANT, IngestRequest, Query, Scope
+from kedge.core.values.filters import Eq, Filter, Range
+from kedge.engine.engine import Engine
+from kedge.stores.catalog.sql.catalog import SqlCatalog, open_catalog
+from kedge.stores.catalog.sql.database import Database
+from kedge.stores.catalog.sql.schema import metadata
+from kedge.stores.graph.sql import open_graph
+from kedge.stores.ports import IndexSpec, Point
+from kedge.stores.vectors.memory import MemoryVectors
+from kedge.stores.vectors.pgvector import PgVectors, open_vectors
+from kedge.testing.catalog.sample import HERE, THEN, collection, document, publish
+from kedge.testing.graph.sample import library
+from kedge.testing.vectors.contract import INDEX, T, assert_agrees, id_of, point, spec, vector
+from kedge.text.analyze import SparseTerms
 from tests.contract.postgresql import url_of
 from tests.services import ROOT, Unavailable, need, postgresql
-
-from kedge.config import Settings, load_settings
-from kedge.engine import Engine
-from kedge.errors import ConfigError, ConflictError, StoreError, UsageError
-from kedge.stores.base import IndexSpec, Point
-from kedge.stores.catalog.database import Database
-from kedge.stores.catalog.schema import metadata
-from kedge.stores.catalog.sql import SqlCatalog, open_catalog
-from kedge.stores.filters import Eq, Filter, Range
-from kedge.stores.memory.vectors import MemoryVectors
-from kedge.stores.pgvector import PgVectors, open_vectors
-from kedge.stores.sqlgraph import open_graph
-from kedge.testing.catalog_made import HERE, THEN, collection, document, publish
-from kedge.testing.graph_made import library
-from kedge.testing.vectors import INDEX, T, assert_agrees, id_of, point, spec, vector
-from kedge.text.analyze import SparseTerms
-from kedge.types import DEFAULT_TENANT, IngestRequest, Query, Scope
 
 pytestmark = pytest.mark.store("all", "postgresql")
 

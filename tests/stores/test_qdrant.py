@@ -15,19 +15,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from qdrant_client import grpc, models
 from qdrant_client.conversions.conversion import GrpcToRest, RestToGrpc
-from tests.stores.qdrant_rest import Fault, QdrantRest
 
-from kedge import registry
-from kedge.config import Settings
-from kedge.errors import ConfigError, DimensionMismatchError, DiskFullError, HomeBusyError, NotFoundError, StoreError
-from kedge.stores.base import CanKeywordSearch, CanReadPoints, CanWeighTerms, IndexSpec, VectorStore
-from kedge.stores.filters import And, Eq, Filter, In, Range
-from kedge.stores.qdrant import QdrantVectors, open_vectors
-from kedge.stores.qdrant.address import Address
-from kedge.stores.qdrant.collection import collection_name
-from kedge.stores.qdrant.encode import filter_of
-from kedge.testing import strategies as made
-from kedge.testing.vectors import INDEX, id_of, ids_of, point, spec, vector
+from kedge.core.errors import (
+    ConfigError,
+    DimensionMismatchError,
+    DiskFullError,
+    HomeBusyError,
+    NotFoundError,
+    StoreError,
+)
+from kedge.core.settings import Settings
+from kedge.core.values.filters import And, Eq, Filter, In, Range
+from kedge.stores import registry
+from kedge.stores.ports import CanKeywordSearch, CanReadPoints, CanWeighTerms, IndexSpec, VectorStore
+from kedge.stores.vectors.qdrant import QdrantVectors, open_vectors
+from kedge.stores.vectors.qdrant.address import QdrantAddress
+from kedge.stores.vectors.qdrant.collection import collection_name
+from kedge.stores.vectors.qdrant.encode import filter_of
+from kedge.testing.vectors import strategies as made
+from kedge.testing.vectors.contract import INDEX, id_of, ids_of, point, spec, vector
+from tests.stores.qdrant_rest import Fault, QdrantRest
 
 COURSE = {
     "book_id": "tenant",
@@ -188,7 +195,7 @@ def test_it_has_the_optional_powers() -> None:
     ],
 )
 def test_addresses(url: str, expected: dict[str, Any]) -> None:
-    options = Address.of(url).options
+    options = QdrantAddress.of(url).options
     assert {name: options[name] for name in expected} == expected
 
 
@@ -215,7 +222,7 @@ def test_bad_addresses_say_what_to_write(url: str) -> None:
 
 def test_the_key_is_sent_and_never_shown(server: QdrantRest) -> None:
     url = server.url.replace("//", "//:s3cret@") + "?https=0"
-    assert "s3cret" not in repr(Address.of(url))
+    assert "s3cret" not in repr(QdrantAddress.of(url))
 
     async def body(store: QdrantVectors) -> None:
         server.faults.append(Fault(status=403, message="Forbidden"))

@@ -1,0 +1,1 @@
+"""Measures of retrieval and answers over labelled sets."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kedge.errors import UsageError
+from kedge.core.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)

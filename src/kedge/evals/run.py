@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from kedge.config import Settings
-from kedge.engine import Engine
+from kedge.core.settings import Settings
+from kedge.core.values import DEFAULT_TENANT, Answer, IngestRequest, Json, Query, Scope, SearchResult
+from kedge.engine.engine import Engine
 from kedge.evals import metrics
 from kedge.evals.dataset import EvalQuery, EvalSet, load
-from kedge.types import DEFAULT_TENANT, Answer, IngestRequest, Json, Query, Scope, SearchResult
 
 Figures: TypeAlias = dict[str, float | int | None]
 OnProgress = Callable[[str, int, int], None]

@@ -7,28 +7,28 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
-from kedge.ingest.extract import extract
-from kedge.ingest.kind import AnyKind, Relates
-from kedge.ingest.parts import as_points
-from kedge.ingest.remove import sweep
-from kedge.ingest.titles import TitleIndex
-from kedge.models.base import Embedder
-from kedge.stores.base import CanReadPoints, IndexSpec, StoredPoint
-from kedge.stores.opened import Stores
+from kedge.core.outside import outside
+from kedge.core.values import Collection, Document, Passage, Scope
+from kedge.ingest.batch import as_points
+from kedge.ingest.extract.concepts import extract
+from kedge.ingest.extract.titles import TitleIndex
+from kedge.ingest.ports import CheckedKind
+from kedge.ingest.write.remove import sweep
+from kedge.models.ports import Embedder
+from kedge.stores.bundle import Stores
+from kedge.stores.ports import CanReadPoints, IndexSpec, StoredPoint
 from kedge.text.analyze import SparseTerms
-from kedge.types import Collection, Document, Passage, Scope
 
 BATCH = 256
 SHOWN_IDS = 20
 WORDS = SparseTerms()
-WITHOUT_CONCEPTS = frozenset({"graph"})
-"""Kinds whose passages are in no concept graph."""
 
 EmbedderOf = Callable[[Collection], Awaitable[Embedder]]
 Writing = Callable[[Scope], AbstractAsyncContextManager[None]]
 """Keeps others from writing to the collection."""
 
 
+@outside()
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One kind of difference in one collection."""
@@ -48,6 +48,7 @@ class Problem:
         return f"{done} {self.kind} in {self.collection or 'the catalog'}: {self.count}"
 
 
+@outside({"ok": "ok"})
 @dataclass(frozen=True, slots=True)
 class CheckReport:
     """What was found, and what was done about it."""
@@ -77,7 +78,7 @@ class Checker:
     """Checks every collection of every tenant that the catalog knows."""
 
     def __init__(
-        self, stores: Stores, embedder_of: EmbedderOf, writing: Writing, kind_of: Callable[[str], AnyKind]
+        self, stores: Stores, embedder_of: EmbedderOf, writing: Writing, kind_of: Callable[[str], CheckedKind | None]
     ) -> None:
         self._stores = stores
         self._kind_of = kind_of
@@ -143,7 +144,8 @@ class Checker:
         found.missing_vectors = sorted(found.live.keys() - in_vectors)
         found.orphaned_vectors = sorted(in_vectors - found.live.keys() - staged)
         found.stale_vectors = await self._stale(collection, [found.live[key] for key in found.live.keys() & in_vectors])
-        if collection.kind not in WITHOUT_CONCEPTS:
+        kind = self._kind_of(collection.kind)
+        if kind is not None and kind.concepts:
             found.missing_graph = sorted(found.live.keys() - in_graph)
         found.orphaned_graph = sorted(in_graph - found.live.keys() - staged)
         return found
@@ -199,10 +201,10 @@ class Checker:
                 documents[key] = document
                 whole += await self._stores.catalog.passages.of_document(scope.tenant, key)
         await self._stores.graph.write(scope, extract(documents, whole, titles.known))
-        if isinstance(kind, Relates):
+        if kind is not None and kind.relates is not None:
             versions = {key: one.live_version for key, one in documents.items() if one.live_version is not None}
             live = {key: documents[key] for key in versions}
-            await self._stores.graph.write(scope, kind.relations(live, versions))
+            await self._stores.graph.write(scope, kind.relates.relations(live, versions))
 
 
 def _problems(collection: Collection, found: _Differences, *, repaired: bool) -> list[Problem]:

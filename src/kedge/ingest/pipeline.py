@@ -12,19 +12,28 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
-from kedge.errors import KedgeError, SourceFault
-from kedge.ids import document_id, version_id
-from kedge.ingest.extract import Before, extract
-from kedge.ingest.jobs import JobTracker
-from kedge.ingest.kind import Kind, KnowsOrigins, Opened, Relates
-from kedge.ingest.moving import Moving
-from kedge.ingest.parts import Batch, Target, as_points
-from kedge.ingest.plan import Plan
-from kedge.ingest.remove import delete_documents, sweep
-from kedge.ingest.source import Source
-from kedge.ingest.titles import TitleIndex
-from kedge.stages import stage
-from kedge.types import Document, DocumentStatus, IngestMode, IngestRequest, Job, JobStatus, Passage, SourceError
+from kedge.core.errors import KedgeError, SourceFault
+from kedge.core.ids import document_id, version_id
+from kedge.core.stages import stage
+from kedge.core.values import (
+    Document,
+    DocumentStatus,
+    IngestMode,
+    IngestRequest,
+    Job,
+    JobStatus,
+    Passage,
+    SourceError,
+)
+from kedge.ingest.batch import Batch, Target, as_points
+from kedge.ingest.changes import Changes
+from kedge.ingest.extract.concepts import EarlierRuns, extract
+from kedge.ingest.extract.titles import TitleIndex
+from kedge.ingest.ports import KnowsOrigins, Opened, PassageMaker, Relates
+from kedge.ingest.sources.source import Source
+from kedge.ingest.tracker import JobTracker
+from kedge.ingest.write.moving import Moving
+from kedge.ingest.write.remove import delete_documents, sweep
 
 BATCH_PASSAGES = 256
 QUEUED_BATCHES = 2
@@ -53,7 +62,7 @@ class Refused:
 class Pipeline:
     """One run of one ingestion request."""
 
-    def __init__(self, target: Target, kind: Kind, request: IngestRequest, tracker: JobTracker) -> None:
+    def __init__(self, target: Target, kind: PassageMaker, request: IngestRequest, tracker: JobTracker) -> None:
         self._target = target
         self._stores = target.stores
         self._scope = request.scope
@@ -63,7 +72,7 @@ class Pipeline:
         self._step = target.on_step
         self._moving = Moving(target, kind)
         self._building: set[str] = set()
-        self._runs: dict[str, Before] = {}
+        self._runs: dict[str, EarlierRuns] = {}
         """Of documents that are not complete yet, what the graph has been told of them."""
 
     async def take_in(self) -> None:
@@ -71,7 +80,7 @@ class Pipeline:
         self._again = self._tracker.job.started_at is not None
         await self._tracker.start()
         async with self._or_give_up():
-            self._plan = await Plan.make(self._stores.catalog, self._request, self._tracker.job.document_id)
+            self._plan = await Changes.make(self._stores.catalog, self._request, self._tracker.job.document_id)
             self._titles = await TitleIndex.load(self._stores, self._scope, unlinked=await self._interrupted())
             self._sources = self._kind.discover(self._request, self._target.settings)
             self._tracker.expect(await asyncio.to_thread(self._sources.volume))
@@ -333,7 +342,7 @@ class Pipeline:
             url=source.url,
             external_id=source.external_id,
             title=source.name,
-            format=source.format.value if source.format else "unknown",
+            format=source.format or "unknown",
             status=DocumentStatus.PENDING,
             topic_tag=self._request.topic,
             file_size=source.size,

@@ -18,8 +18,8 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 from pydantic import SecretStr
 
-from kedge.errors import ConfigError, ModelError
-from kedge.stages import carried
+from kedge.core.errors import ConfigError, ModelError
+from kedge.core.stages import carried
 
 RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
 """Statuses that may pass when asked again."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from kedge.errors import ConfigError, ModelError
+from kedge.core.errors import ConfigError, ModelError
 from kedge.models.http import Endpoint
 
 CountTokens = Callable[[Sequence[str]], list[int]]

@@ -1,1 +1,1 @@
-"""From a question to ranked passages."""
+"""The way out, first half: channels find passages, fusion and reranking put them in order."""

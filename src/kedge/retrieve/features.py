@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kedge.retrieve.graph import Features
-from kedge.stores.base import CanReadPoints
-from kedge.types import Scope
+from kedge.core.values import Scope
+from kedge.retrieve.channels.graph import PassageFeatures
+from kedge.stores.ports import CanReadPoints
 
 
 class StoredFeatures:
@@ -16,7 +16,7 @@ class StoredFeatures:
         self._points = points
         self._index = index
 
-    async def features(self, scope: Scope, passage_ids: Sequence[str]) -> Mapping[str, Features]:
+    async def features(self, scope: Scope, passage_ids: Sequence[str]) -> Mapping[str, PassageFeatures]:
         """Features of those passages that the index holds."""
         stored = await self._points.read(self._index, scope.tenant, passage_ids)
-        return {key: Features(point.vector, point.terms) for key, point in stored.items()}
+        return {key: PassageFeatures(point.vector, point.terms) for key, point in stored.items()}

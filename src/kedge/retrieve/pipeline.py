@@ -17,25 +17,42 @@ from datetime import UTC, datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from kedge.config import Settings
-from kedge.errors import NotFoundError, QueryError
-from kedge.models.base import Reranker
-from kedge.registry import open_reranker
+from kedge.core.errors import NotFoundError, QueryError
+from kedge.core.settings import Settings
+from kedge.core.stages import stage
+from kedge.core.untrusted import fault_in_line
+from kedge.core.values import (
+    MAX_QUERY_CHARS,
+    MAX_TOP_K,
+    Collection,
+    Passage,
+    Query,
+    Scope,
+    Scored,
+    SearchHit,
+    SearchResult,
+)
+from kedge.core.values.filters import Eq, Filter, all_of, check_filter, evaluate, or_moving
+from kedge.models.ports import Reranker
+from kedge.models.registry import open_reranker
+from kedge.retrieve.channels.graph import (
+    GraphResult,
+    NamedConcepts,
+    TraversalQuestion,
+    read_question,
+    search_graph,
+    weigh_question,
+)
 from kedge.retrieve.features import StoredFeatures
 from kedge.retrieve.fuse import Fused, add_bonus, blend, fuse_by_rank, with_ranks
-from kedge.retrieve.graph import Asked, GraphResult, Named, read_question, search_graph, weigh_question
 from kedge.retrieve.parameters import PARAMETERS
 from kedge.retrieve.ports import CollectionSource
 from kedge.retrieve.rarity import term_weights
 from kedge.retrieve.rerank import adaptive, exact_blend, smooth
 from kedge.retrieve.soft import open_vectors, soft_match
-from kedge.stages import stage
-from kedge.stores.base import CanKeywordSearch, CanReadPoints, CanWeighTerms, StoredPoint, Vector
-from kedge.stores.filters import Eq, Filter, all_of, check_filter, evaluate, or_moving
-from kedge.stores.opened import Stores
+from kedge.stores.bundle import Stores
+from kedge.stores.ports import CanKeywordSearch, CanReadPoints, CanWeighTerms, StoredPoint, Vector
 from kedge.text.analyze import SparseTerms
-from kedge.text.untrusted import fault_in_line
-from kedge.types import MAX_QUERY_CHARS, MAX_TOP_K, Collection, Passage, Query, Scope, Scored, SearchHit, SearchResult
 
 LOOKS = 5
 """How often a collection of rewritten passages is searched again while it changes."""
@@ -72,7 +89,7 @@ def validate(query: Query, most: int = MAX_TOP_K) -> None:
 
 
 @dataclass(slots=True)
-class _Run:
+class _QueryRun:
     """One query on its way; what each stage found and how long it took."""
 
     query: Query
@@ -176,8 +193,8 @@ class Retriever:
         return any(not job.status.ended or job.completed_at is None or job.completed_at >= since for job in recent)
 
     async def _settled(
-        self, run: _Run, kept: list[Fused], passages: dict[str, Passage], limit: int
-    ) -> tuple[_Run, list[Fused], list[Fused], dict[str, Passage]]:
+        self, run: _QueryRun, kept: list[Fused], passages: dict[str, Passage], limit: int
+    ) -> tuple[_QueryRun, list[Fused], list[Fused], dict[str, Passage]]:
         """Search again until twice the same is found.
 
         A document may have been replaced between the index and the catalog: then its old passages were found, which
@@ -191,7 +208,7 @@ class Retriever:
                 break
         return run, fused, kept, passages
 
-    async def _found(self, run: _Run, limit: int) -> tuple[list[Fused], list[Fused], dict[str, Passage]]:
+    async def _found(self, run: _QueryRun, limit: int) -> tuple[list[Fused], list[Fused], dict[str, Passage]]:
         """All candidates, those that are kept of them, and their passages."""
         await self._channels(run)
         with run.timed("fuse"):
@@ -202,20 +219,20 @@ class Retriever:
             kept, passages = await self._live(run, ranked, limit)
         return fused, kept, passages
 
-    async def _embed(self, query: Query, collection: Collection) -> _Run:
+    async def _embed(self, query: Query, collection: Collection) -> _QueryRun:
         started = time.perf_counter()
         embedder = await self._collections.embedder_of(collection)
         with stage("embed"):
             vector = await embedder.embed_query(query.text)
         topic = Eq("topic_tag", query.topic_filter) if query.topic_filter is not None else None
         where = all_of(topic, query.where)
-        run = _Run(query, collection, where, or_moving(where) if self._rewritten else where, vector)
+        run = _QueryRun(query, collection, where, or_moving(where) if self._rewritten else where, vector)
         run.timings["embed"] = 1000 * (time.perf_counter() - started)
         return run
 
     # ------------------------------------------------------------ channels
 
-    async def _channels(self, run: _Run) -> None:
+    async def _channels(self, run: _QueryRun) -> None:
         """All channels at once; the graph's walk needs the other two, so its second half follows them."""
         dense = asyncio.create_task(self._dense(run))
         keyword = asyncio.create_task(self._keyword(run))
@@ -228,7 +245,7 @@ class Retriever:
             with run.timed("graph"):
                 run.graph = await self._walk(run, question, self.stores.vectors)
 
-    async def _dense(self, run: _Run) -> list[Scored]:
+    async def _dense(self, run: _QueryRun) -> list[Scored]:
         if "vector" not in self._settings.channels:
             return []
         with run.timed("vector"):
@@ -240,7 +257,7 @@ class Retriever:
                 run.index_where,
             )
 
-    async def _keyword(self, run: _Run) -> list[Scored]:
+    async def _keyword(self, run: _QueryRun) -> list[Scored]:
         if "keyword" not in self._settings.channels or not isinstance(self.stores.vectors, CanKeywordSearch):
             return []
         with run.timed("keyword"):
@@ -249,26 +266,26 @@ class Retriever:
                 index, tenant, run.query.text, self._settings.candidates, run.index_where
             )
 
-    async def _named(self, run: _Run) -> Named | None:
+    async def _named(self, run: _QueryRun) -> NamedConcepts | None:
         """What the question names in the graph; None when the graph is not to be searched."""
         if not run.query.include_graph or "graph" not in self._settings.channels:
             return None
         with run.timed("graph_question"):
             return await read_question(self.stores.graph, run.query.scope, run.query.text)
 
-    async def _weights(self, run: _Run) -> Mapping[int, float]:
+    async def _weights(self, run: _QueryRun) -> Mapping[int, float]:
         idf = await term_weights(self.stores.vectors, run.collection, run.query.text)
         return weigh_question(run.query.text, SPARSE, idf)
 
-    async def _walk(self, run: _Run, question: Named, points: CanReadPoints) -> GraphResult:
-        asked = Asked(run.query.text, run.vector, run.weights)
+    async def _walk(self, run: _QueryRun, question: NamedConcepts, points: CanReadPoints) -> GraphResult:
+        asked = TraversalQuestion(run.query.text, run.vector, run.weights)
         reader = StoredFeatures(points, run.collection.index_name)
         base = blend(_scores(run.dense), _scores(run.keyword))
         return await search_graph(self.stores.graph, reader, run.query.scope, asked, base, question=question)
 
     # ------------------------------------------------------------ fusion, live check, rerank
 
-    def _fuse(self, run: _Run) -> list[Fused]:
+    def _fuse(self, run: _QueryRun) -> list[Fused]:
         dense, keyword = [hit.id for hit in run.dense], [hit.id for hit in run.keyword]
         graph = [hit.passage_id for hit in run.graph.hits]
         if self._settings.fusion == "rrf":
@@ -277,7 +294,9 @@ class Retriever:
         bonus = {hit.passage_id: hit.bonus for hit in run.graph.hits}
         return with_ranks(add_bonus({**run.graph.base, **base}, bonus), dense, keyword, graph)
 
-    async def _live(self, run: _Run, ranked: Sequence[Fused], limit: int) -> tuple[list[Fused], dict[str, Passage]]:
+    async def _live(
+        self, run: _QueryRun, ranked: Sequence[Fused], limit: int
+    ) -> tuple[list[Fused], dict[str, Passage]]:
         """The first `limit` that the catalog shows to readers and that pass the filter there, and their passages."""
         kept: list[Fused] = []
         passages: dict[str, Passage] = {}
@@ -299,7 +318,7 @@ class Retriever:
         passages |= await self._visible(run, sorted(steps - passages.keys()))
         return kept, passages
 
-    async def _visible(self, run: _Run, ids: Sequence[str], *, filtered: bool = True) -> dict[str, Passage]:
+    async def _visible(self, run: _QueryRun, ids: Sequence[str], *, filtered: bool = True) -> dict[str, Passage]:
         asked = [key for key in ids if key not in run.passages]
         if asked:
             live = await self.stores.catalog.passages.live(run.query.scope, asked)
@@ -311,7 +330,7 @@ class Retriever:
             return found
         return {key: passage for key, passage in found.items() if evaluate(run.where, passage.payload())}
 
-    async def _rerank(self, run: _Run, fused: Sequence[Fused]) -> list[Fused]:
+    async def _rerank(self, run: _QueryRun, fused: Sequence[Fused]) -> list[Fused]:
         """By the light default, by a model of that name, or not at all."""
         if self._settings.reranker == "none" or len(fused) < 2:
             return list(fused)
@@ -319,7 +338,7 @@ class Retriever:
             return await self._lightly(run, fused)
         return await self._rerank_by_model(run, fused)
 
-    async def _lightly(self, run: _Run, fused: Sequence[Fused]) -> list[Fused]:
+    async def _lightly(self, run: _QueryRun, fused: Sequence[Fused]) -> list[Fused]:
         """Exact scores in both channels, soft word match, smoothing: see `rerank.py` and `soft.py`."""
         points = self.stores.vectors
         if not isinstance(points, CanReadPoints):
@@ -338,7 +357,7 @@ class Retriever:
         ranked = _reordered(head, smooth(scores, vectors, adaptive(sure)).tolist())
         return [*ranked, *(replace(item, score=min(item.score, ranked[-1].score)) for item in fused[RERANKED:])]
 
-    async def _soft(self, run: _Run, wanted: Sequence[str]) -> Array:
+    async def _soft(self, run: _QueryRun, wanted: Sequence[str]) -> Array:
         """Soft match of each passage above the worst one's."""
         vectors = await asyncio.to_thread(open_vectors)
         if vectors is None:
@@ -348,7 +367,7 @@ class Retriever:
         shares = soft_match(vectors, run.query.text, texts)
         return np.asarray(shares - shares.min(), dtype=np.float32)
 
-    async def _rerank_by_model(self, run: _Run, fused: Sequence[Fused]) -> list[Fused]:
+    async def _rerank_by_model(self, run: _QueryRun, fused: Sequence[Fused]) -> list[Fused]:
         """The light order, to which the model adds what it thinks of the best; those it did not read follow."""
         ranked = await self._lightly(run, fused)
         if self._reranker is None:
@@ -361,7 +380,7 @@ class Retriever:
         last = mixed[-1].score if mixed else 1.0
         return [*mixed, *(replace(item, score=min(item.score / best, last)) for item in ranked[READ_BY_MODEL:])]
 
-    async def _diagnose(self, run: _Run, hits: Sequence[SearchHit]) -> list[str]:
+    async def _diagnose(self, run: _QueryRun, hits: Sequence[SearchHit]) -> list[str]:
         """Nothing found although there is something to find: say what is known about it (Q-05)."""
         if hits or not run.collection.passages:
             return []
@@ -374,7 +393,7 @@ class Retriever:
         ]
 
 
-def _exact(run: _Run, head: Sequence[Fused], stored: Mapping[str, StoredPoint]) -> Array:
+def _exact(run: _QueryRun, head: Sequence[Fused], stored: Mapping[str, StoredPoint]) -> Array:
     """Blended score of each hit with the graph's bonus, where each channel's own score is computed, never assumed."""
     points = [stored[item.passage_id] for item in head]
     cosines = np.stack([point.vector for point in points]) @ run.vector
@@ -395,7 +414,7 @@ def _scores(hits: Sequence[Scored]) -> dict[str, float]:
     return {hit.id: hit.score for hit in hits}
 
 
-def _counts(run: _Run, fused: Sequence[Fused]) -> dict[str, int]:
+def _counts(run: _QueryRun, fused: Sequence[Fused]) -> dict[str, int]:
     return {
         "vector": len(run.dense),
         "keyword": len(run.keyword),
@@ -406,7 +425,7 @@ def _counts(run: _Run, fused: Sequence[Fused]) -> dict[str, int]:
     }
 
 
-def _hits(run: _Run, ranked: Sequence[Fused], live: Mapping[str, Passage], threshold: float) -> list[SearchHit]:
+def _hits(run: _QueryRun, ranked: Sequence[Fused], live: Mapping[str, Passage], threshold: float) -> list[SearchHit]:
     dense, keyword = _scores(run.dense), _scores(run.keyword)
     paths = run.paths()
     best = max((item.score for item in ranked), default=0.0)

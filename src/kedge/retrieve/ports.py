@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from kedge.models.base import Embedder
-from kedge.types import Collection, Scope
+from kedge.core.values import Collection, Scope
+from kedge.models.ports import Embedder
 
 
 class CollectionSource(Protocol):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
-from kedge.stores.base import CanWeighTerms, VectorStore
+from kedge.core.values import Collection
+from kedge.stores.ports import CanWeighTerms, VectorStore
 from kedge.text.analyze import SparseTerms, term_id
-from kedge.types import Collection
 
 Idf = Callable[[str], float]
 _SPARSE = SparseTerms()

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from kedge.models.carried import folder_of
-from kedge.models.minilm import CARRIER, FOLDER
+from kedge.models.carried.tokenizer import unchecked_tokenizer
 from kedge.text.analyze import fold, terms
 
 Array = NDArray[np.float32]
@@ -92,12 +91,12 @@ def soft_match(vectors: TokenVectors, question: str, texts: Sequence[str]) -> Ar
 @cache
 def open_vectors() -> TokenVectors | None:
     """The bundled table, or None where the package with its tokenizer is not installed."""
-    folder = folder_of(CARRIER, FOLDER)
-    if folder is None:
+    tokenizer = unchecked_tokenizer()
+    if tokenizer is None:
         return None
     with (files("kedge.retrieve") / "data" / TABLE).open("rb") as file:
         table: NDArray[np.int8] = np.load(file)
-    return TokenVectors(Tokenizer.from_file(str(folder / "tokenizer.json")), table)
+    return TokenVectors(Tokenizer.from_file(str(tokenizer)), table)
 
 
 def _words(text: str) -> list[str]:

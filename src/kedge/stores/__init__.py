@@ -1,0 +1,1 @@
+"""Where knowledge is kept: ports, filters, and a folder per port with a vendor each."""

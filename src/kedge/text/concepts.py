@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from kedge.core.values import Role
 from kedge.text.analyze import fold
 from kedge.text.sentences import sentences
-from kedge.types import Role
 
 MAX_TOKENS = 10
 """Longest name, in tokens, that is linked."""
@@ -29,7 +29,7 @@ _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _TOKEN = re.compile(rf"[{_CJK}]|[^\W_{_CJK}](?:\+\+|\#)(?!\w)|[^\W_{_CJK}]+(?:['’][^\W_{_CJK}]+)*")
 _CJK_CHARACTER = re.compile(rf"[{_CJK}]")
 _SUBTITLE = re.compile(r"(?<=\w{3})[.:] |\s[-–—]\s")
-_PARENTHETICAL = re.compile(r"\s*[(（\[][^()（）\[\]]*[)）\]]\s*$")
+_PARENTHETICAL = re.compile(r"(?<!\s)\s*+[(（\[][^()（）\[\]]*+[)）\]]\s*+$")
 _ARTICLES = frozenset(("the", "a", "an"))
 _FUNCTION_WORDS = frozenset(
     "the a an and or but of in on at to for from by with as is are was were be been has have had do does did it "
@@ -50,7 +50,7 @@ _NOT_PROSE = re.compile(
     r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]+`"  # code
     r"|\$\$.+?\$\$|\$(?=\S)[^$\n]+(?<=\S)\$(?!\d)"  # formulas
     r"|\\\((?:(?!\\[()]).)+\\\)|\\\[(?:(?!\\[\[\]]).)+\\\]"  # bounded: none holds its own opening
-    r"|<!--.*?-->|</?[a-z][^<>\n]*>|https?://[^\s)>\]]+",  # mark-up, addresses
+    r"|<!--(?:(?!<!--).)*?-->|</?[a-z][^<>\n]*>|https?://[^\s)>\]]+",  # mark-up, addresses
     re.DOTALL,
 )
 _PROSE_MARKS = re.compile(r"[`$<\\]|~~~|://")
@@ -65,7 +65,7 @@ _BEING = re.compile(r"\s*(?:\([^)]*\)|,[^,.]{1,60},)?\s*(?:is|was|are|were|es|fu
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class ConceptMention:
     """A name found in a text."""
 
     surface: str
@@ -108,16 +108,16 @@ def title_aliases(title: str) -> list[str]:
     return [key for key in dict.fromkeys(keys) if key]
 
 
-def mentions(text: str) -> list[Mention]:
+def mentions(text: str) -> list[ConceptMention]:
     """Names in `text` by pattern, in order: runs of capitalised words, quoted strings, markdown link texts.
 
     A run joined by small words also yields its parts (`Duke of York` → `Duke of York`, `Duke`, `York`). Code, formulas
     and addresses have no names.
     """
-    return _mentions(text, _Reading(text))
+    return _mentions(text, _ReadText(text))
 
 
-def link(text: str, known: Callable[[Collection[str]], set[str]], *, min_single: int = 4) -> list[Mention]:
+def link(text: str, known: Callable[[Collection[str]], set[str]], *, min_single: int = 4) -> list[ConceptMention]:
     """Known concepts named in `text`, longest first match, left to right, without overlaps.
 
     `known` answers which of the given keys exist, in one call, so that this runs on any store. A single word must have
@@ -128,7 +128,7 @@ def link(text: str, known: Callable[[Collection[str]], set[str]], *, min_single:
 
 def candidate_keys(text: str) -> set[str]:
     """Every key that `link` or `mentions` could find in `text`: what to ask an asynchronous store for beforehand."""
-    reading = _Reading(text)
+    reading = _ReadText(text)
     keys = {key for _, key in _candidates(reading.tokens, 1, MAX_TOKENS)}
     return keys | {mention.key for mention in _mentions(text, reading)}
 
@@ -137,7 +137,7 @@ def candidate_keys(text: str) -> set[str]:
 class Discussed:
     """How a text speaks of one concept."""
 
-    mention: Mention
+    mention: ConceptMention
     """The first."""
     role: Role
     """The strongest."""
@@ -152,7 +152,7 @@ def discussed(text: str, known: Callable[[Collection[str]], set[str]]) -> dict[s
     table cell counts only if a verb of being follows, or it is capitalised elsewhere in the passage too, or it is a
     known title; so does whatever stands in a heading.
     """
-    reading = _Reading(text)
+    reading = _ReadText(text)
     linked = _link(text, reading.tokens, known, 4, MAX_LOWER_TOKENS)
     titles = {mention.key: mention for mention in reversed(linked)}
     named = _mentions(text, reading)
@@ -160,7 +160,7 @@ def discussed(text: str, known: Callable[[Collection[str]], set[str]]) -> dict[s
     inside = {mention.key for mention in named if opening[mention.start] is None}
     found: dict[str, Discussed] = {}
 
-    def add(key: str, mention: Mention, role: Role) -> None:
+    def add(key: str, mention: ConceptMention, role: Role) -> None:
         old = found.get(key, Discussed(mention, role, 0))
         found[key] = Discussed(old.mention, min(old.role, role, key=lambda item: item.place), old.count + 1)
 
@@ -185,7 +185,7 @@ def discussed(text: str, known: Callable[[Collection[str]], set[str]]) -> dict[s
     return found
 
 
-class _Reading:
+class _ReadText:
     """A text cut into sentences and tokens once, with code and formulas blanked."""
 
     def __init__(self, text: str) -> None:
@@ -229,8 +229,8 @@ def _prose(text: str) -> str:
     return _NOT_PROSE.sub(lambda match: " " * len(match.group()), text)
 
 
-def _mentions(text: str, reading: _Reading) -> list[Mention]:
-    found: dict[tuple[int, int], Mention] = {}
+def _mentions(text: str, reading: _ReadText) -> list[ConceptMention]:
+    found: dict[tuple[int, int], ConceptMention] = {}
     for pattern in (_LINK, _QUOTED):
         for match in pattern.finditer(reading.text):
             _add(found, text, *match.span(1), None)
@@ -246,7 +246,7 @@ def _link(
     known: Callable[[Collection[str]], set[str]],
     min_single: int,
     longest_lower: int,
-) -> list[Mention]:
+) -> list[ConceptMention]:
     spans = dict(_candidates(tokens, min_single, longest_lower))
     existing = known(set(spans.values()))
     if not existing:
@@ -255,12 +255,12 @@ def _link(
     for (first, after), key in spans.items():
         if key in existing:
             longest[first] = max(after, longest.get(first, 0))
-    found: list[Mention] = []
+    found: list[ConceptMention] = []
     free = 0
     for first, after in sorted(longest.items()):
         if first >= free:
             start, end = tokens[first].start, tokens[after - 1].end
-            found.append(Mention(text[start:end], spans[first, after], start, end))
+            found.append(ConceptMention(text[start:end], spans[first, after], start, end))
             free = after
     return found
 
@@ -320,10 +320,9 @@ def _token_key(token: str) -> str:
 
 
 def _join(keys: Sequence[str]) -> str:
-    while len(keys) > 1 and keys[0] in _ARTICLES:
-        keys = keys[1:]
+    first = next((place for place, key in enumerate(keys) if key not in _ARTICLES), len(keys) - 1)
     out = ""
-    for key in keys:
+    for key in keys[max(first, 0) :]:
         glued = out and _CJK_CHARACTER.match(key) and _CJK_CHARACTER.match(out[-1])
         out += key if glued or not out else " " + key
     return out
@@ -335,12 +334,12 @@ def _without_parenthesis(name: str) -> str:
 
 
 def _add(
-    found: dict[tuple[int, int], Mention], text: str, start: int, end: int, tokens: Sequence[_Token] | None
+    found: dict[tuple[int, int], ConceptMention], text: str, start: int, end: int, tokens: Sequence[_Token] | None
 ) -> None:
     surface = text[start:end]
     key = _join([token.key for token in tokens]) if tokens and surface.isascii() else concept_key(surface)
     if len(key) > 1 and not key.isdigit() and key.count(" ") < MAX_TOKENS * 2:
-        found.setdefault((start, end), Mention(surface, key, start, end))
+        found.setdefault((start, end), ConceptMention(surface, key, start, end))
 
 
 def _capitalised_runs(tokens: Sequence[_Token], text: str) -> Iterator[list[_Token]]:

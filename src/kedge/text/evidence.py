@@ -48,7 +48,7 @@ _FORMULA = re.compile(r"\s*\$\$")
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class EvidencePassage:
     """What a sentence is cut from."""
 
     text: str
@@ -56,7 +56,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class EvidenceSentence:
     """A quotable stretch of one passage and how it relates to the question."""
 
     passage: int
@@ -82,14 +82,14 @@ class Sentence:
 
 
 @dataclass(frozen=True, slots=True)
-class Matcher:
+class TermMatcher:
     """Which spellings in the evidence count as which term of the question."""
 
     spellings: dict[str, str]
     """From a term of the evidence to the term of the question."""
 
     @classmethod
-    def of(cls, question: Question, vocabulary: Iterable[str]) -> Matcher:
+    def of(cls, question: Question, vocabulary: Iterable[str]) -> TermMatcher:
         """Equal terms match; a long word that occurs nowhere also matches its nearest misspelling."""
         vocabulary = set(vocabulary)
         spellings = {term: term for term in question.terms if term in vocabulary}
@@ -105,15 +105,15 @@ class Matcher:
         return frozenset(self.spellings[term] for term in found if term in self.spellings)
 
 
-def passage_terms(passage: Passage) -> tuple[list[str], list[str]]:
+def passage_terms(passage: EvidencePassage) -> tuple[list[str], list[str]]:
     """Search terms of the title and of the text."""
     language = guess(passage.text)
     return terms(passage.title, language), terms(passage.text, language)
 
 
 def candidate_sentences(
-    question: Question, passages: Sequence[Passage], *, limit: int = MAX_CANDIDATES
-) -> list[Sentence]:
+    question: Question, passages: Sequence[EvidencePassage], *, limit: int = MAX_CANDIDATES
+) -> list[EvidenceSentence]:
     """The `limit` sentences that cover most of the question, best first, without embeddings.
 
     The best sentence of every passage comes before the second best of any, as far as the limit allows.
@@ -125,15 +125,15 @@ def candidate_sentences(
         for index, passage in enumerate(passages)
         for start, end in quotable_spans(passage.text, code=question.kind == "code")
     ]
-    matcher = Matcher.of(question, {term for *_, found in cut for term in found}.union(*(t for t, _ in prepared)))
-    found: list[Sentence] = []
+    matcher = TermMatcher.of(question, {term for *_, found in cut for term in found}.union(*(t for t, _ in prepared)))
+    found: list[EvidenceSentence] = []
     for index, start, end, own in cut:
         text = passages[index].text[start:end]
         matched = matcher.matched([*own, *prepared[index][0]])
         coverage = question.coverage(matched)
         score = coverage - _RANK_PRIOR * index / max(1, len(passages))
         answers = tuple(answer_spans(text, question))
-        found.append(Sentence(index, start, end, text, tuple(own), matched, coverage, answers, None, score))
+        found.append(EvidenceSentence(index, start, end, text, tuple(own), matched, coverage, answers, None, score))
     found.sort(key=lambda sentence: (-sentence.score, sentence.passage, sentence.start))
     leaders = {sentence.passage: sentence for sentence in reversed(found)}
     picked = [s for s in found if leaders[s.passage] is s][:limit]
@@ -142,8 +142,8 @@ def candidate_sentences(
 
 
 def rank_sentences(
-    candidates: Sequence[Sentence], query: Vector | None = None, vectors: Vector | None = None
-) -> list[Sentence]:
+    candidates: Sequence[EvidenceSentence], query: Vector | None = None, vectors: Vector | None = None
+) -> list[EvidenceSentence]:
     """The candidates with cosine and final score, best first. Without vectors the order stays lexical."""
     if query is None or vectors is None or not candidates:
         return list(candidates)

@@ -54,7 +54,7 @@ _THINGS = frozenset("tower treaty river war battle university act bridge empire 
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
+class EarlierTurn:
     """What is left of an earlier question and its answer."""
 
     question: str
@@ -72,7 +72,7 @@ def needs_context(question: str) -> bool:
     return any(_refers_back(question, match) for match in _PRONOUN.finditer(question))
 
 
-def follow(question: str, before: Before) -> str:
+def follow(question: str, before: EarlierTurn) -> str:
     """The question so that it can be understood alone; unchanged where nothing is missing or nothing fits."""
     if _BARE.match(question):
         return _continued(question, before)
@@ -117,7 +117,7 @@ def _refers_back(question: str, match: re.Match[str]) -> bool:
     return len([word for word in terms(ahead) if word not in _SMALL]) < 3 and not named
 
 
-def _meant(match: re.Match[str], before: Before) -> str:
+def _meant(match: re.Match[str], before: EarlierTurn) -> str:
     word = match.group().lower()
     people = bool(match["person"]) or word in ("his", "her", "hers")
     if (people or match["place"]) and before.names:
@@ -144,7 +144,7 @@ def _is_thing(topic: str) -> bool:
     return bool(_THINGS.intersection((words[0], words[-1]))) or "of" in words
 
 
-def _continued(question: str, before: Before) -> str:
+def _continued(question: str, before: EarlierTurn) -> str:
     """A bare question word asks about what was just said."""
     word = question.strip(" ?.!")
     return f"{word[:1].upper()}{word[1:]}: {before.question}"

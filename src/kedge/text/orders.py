@@ -21,14 +21,17 @@ from kedge.text.hidden import without_hidden
 from kedge.text.sentences import sentences
 
 _PARTS = {
-    "{imp}": r"(?:^\W*|[.!?:;,]\s+|\b(?:please|must|should|shall|always|only|simply|just|instead|then|and|now)\s+)",
-    "{fill}": r"(?:\W+\w+){0,6}?\W+",
+    "{imp}": r"(?:^[^\w\n]*+|[.!?:;,]\s+|"
+    r"\b(?:please|must|should|shall|always|only|simply|just|instead|then|and|now)\s+)",
+    "{fill}": r"(?:\W++\w++){0,6}?\W++",
     "{rules}": r"(?:(?:instruct|direct)\w*|prompts?|rules?|guidelines?|context|messages?|orders?|constraints?|"
     r"polic(?:y|ies)|training|programming|sources?|passages?|documents?|quer(?:y|ies)|questions?|everything|system)",
     "{reader}": r"(?:ai|a\.i\.|assistants?|language\s+models?|llms?|chat\s?bots?|chatgpt|gpt|claude|"
     r"ai\s+(?:agents?|models?))",
     "{say}": r"(?:respond|reply|answer|say|repeat|claim|insist|state|declare|tell|echo|output|write|print)",
 }
+_BLANKS = re.compile(r"[^\S\n]+")
+_EMPTY_LINES = re.compile(r"(?: ?\n)+ ?")
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n")
 _JOINERS = re.compile("[\u200c\u200d]")
 _LOOKALIKES = str.maketrans("аеорсухіјѕԁһ", "aeopcyxijsdh")
@@ -78,7 +81,7 @@ def _first_order(part: str) -> int:
 
 
 def _forms(text: str) -> list[str]:
-    """The text as it is meant to be read: without what hides it from a search."""
+    """The text as it is meant to be read: without what hides it from a search, white space told once."""
     plain = unicodedata.normalize("NFKC", _JOINERS.sub("", without_hidden(text))).lower()
     forms = [plain]
     bare = _MARKS.sub("", unicodedata.normalize("NFKD", plain))
@@ -90,7 +93,7 @@ def _forms(text: str) -> list[str]:
         forms.append(_HYPHENED.sub(lambda match: re.sub(r"[.\-_*]", "", match.group()), plain))
     if _SPACED.search(plain):
         forms.append(_SPACED.sub(lambda match: re.sub(r"[ .\-_*]", "", match.group()), plain))
-    return forms
+    return [_EMPTY_LINES.sub("\n", _BLANKS.sub(" ", form)) for form in forms]
 
 
 @cache

@@ -8,7 +8,7 @@ from bisect import bisect_right
 _PROTECTED = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|\$\$.+?\$\$|\$[^$\n]+\$|`[^`\n]+`", re.DOTALL)
 _BREAK = re.compile(
     r"""
-    (?P<stop>[.!?…]+["'”’»)\]]*)(?=\s+|\Z)     # a Latin full stop, then space
+    (?P<stop>(?<![.!?…])[.!?…]++["'”’»)\]]*+)(?=\s|\Z)     # a Latin full stop, then space
   | (?P<cjk>[。！？｡]+[」』”’）]*)               # a CJK full stop needs no space
   | (?P<block>\n[^\S\n]*\n\s*)                  # an empty line
   | (?P<line>\n(?=[^\S\n]*(?:[-*+•]|\#{1,6}|\d{1,3}[.)]|\|)[^\S\n]?))   # next line is a bullet, heading or row

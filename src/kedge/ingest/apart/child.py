@@ -14,11 +14,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from kedge.errors import SourceFault
+from kedge.core.errors import SourceFault
+from kedge.core.values import Json
 from kedge.ingest.apart.wire import TooMuch, document_out, receive, send
-from kedge.ingest.reader import read_segments
-from kedge.ingest.source import Source
-from kedge.types import Format, Json
+from kedge.ingest.parse.formats import format_named
+from kedge.ingest.sources.source import Source
 
 Task = Callable[[dict[str, Any], "Caps"], Iterator[dict[str, Json]]]
 GRACE = 5.0
@@ -65,9 +65,9 @@ def read_document(asked: dict[str, Any], _caps: Caps) -> Iterator[dict[str, Json
     content: Path | str = asked["text"] if asked["text"] is not None else Path(asked["path"])
     source = Source(
         asked["url"], asked["url"], asked["name"], content, asked["size"],
-        format=Format(asked["format"]), encoding=asked["encoding"],
+        format=asked["format"], encoding=asked["encoding"],
     )  # fmt: skip
-    for segment in read_segments(source, Format(asked["format"])):
+    for segment in format_named(asked["format"]).segments(source):
         yield {"base": segment.base, "document": document_out(segment.document)}
 
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the process that parses has no settings
-    from kedge.config import Settings
+    from kedge.core.settings import Settings
 
 SHARE = 8 << 20
 """Bytes of a file for which it gets its seconds once more."""
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ParseLimits:
     """The caps. They hold where the platform can keep to them: memory on Linux, time and output everywhere."""
 
     seconds: float
@@ -24,7 +24,7 @@ class Limits:
     """Bytes of what it hands back."""
 
     @classmethod
-    def of(cls, settings: Settings) -> Limits | None:
+    def of(cls, settings: Settings) -> ParseLimits | None:
         """None: the settings want everything read in this process."""
         if not settings.parse_apart:
             return None

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 
 import duckdb
 
-from kedge.errors import SourceTooLargeError, UnreadableError
+from kedge.core.errors import SourceTooLargeError, UnreadableError
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ParquetFacts:
     """What the file held."""
 
     names: list[str]
     rows: int
 
 
-def parquet_to_csv(path: str, target: str, name: str, memory: int) -> Written:
+def parquet_to_csv(path: str, target: str, name: str, memory: int) -> ParquetFacts:
     """Write all rows with their number twice (row and line), every value as text. Raises SourceFault."""
     options: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": f"{memory >> 20}MB",
@@ -45,4 +45,4 @@ def parquet_to_csv(path: str, target: str, name: str, memory: int) -> Written:
                 f"{name} unpacks to more than is allowed.", hint="Split it, or raise parse_output_bytes."
             ) from error
         raise UnreadableError(f"{name} is no readable Parquet file.", hint="Write it again.") from error
-    return Written(names, int(copied[0]) if copied else 0)
+    return ParquetFacts(names, int(copied[0]) if copied else 0)

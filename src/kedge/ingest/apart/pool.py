@@ -17,13 +17,15 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kedge.errors import KedgeError, SourceFault, TooCostlyError, UnreadableError
-from kedge.ingest.apart.limits import Limits
+from kedge.core.errors import KedgeError, SourceFault, TooCostlyError, UnreadableError
+from kedge.core.values import Json, ParsedDocument
+from kedge.ingest.apart.limits import ParseLimits
 from kedge.ingest.apart.wire import TooMuch, document_in, receive, send
-from kedge.ingest.source import Source
-from kedge.types import Format, Json, ParsedDocument
+
+if TYPE_CHECKING:
+    from kedge.ingest.sources.source import Source
 
 MOST_IDLE = 2
 IDLE_SECONDS = 60.0
@@ -35,7 +37,7 @@ _OVERHEAD = 1 << 16
 class Child:
     """One parsing process. Used by one thread at a time."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ParseLimits) -> None:
         self.limits = limits
         self.tasks = 0
         self.fit = True
@@ -75,9 +77,9 @@ class Child:
             if "fault" in frame:
                 raise _fault(frame)
             if "failed" in frame:
-                raise UnreadableError(
-                    f"{name} cannot be parsed ({frame['failed']}).", hint="It is damaged; make or download it anew."
-                )
+                from kedge.ingest.sources.source import damaged
+
+                raise damaged(name, str(frame["failed"]))
             yield frame
 
     @property
@@ -146,7 +148,7 @@ class Pool:
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
 
-    def ask(self, asked: dict[str, Json], name: str, size: int, limits: Limits) -> Iterator[dict[str, Any]]:
+    def ask(self, asked: dict[str, Json], name: str, size: int, limits: ParseLimits) -> Iterator[dict[str, Any]]:
         """Have a task done by a process that is ready, or by a new one; it is given back after a clean end only."""
         seconds = limits.seconds_for(size)
         child = self._take(limits)
@@ -164,7 +166,7 @@ class Pool:
         for child in old:
             child.end()
 
-    def _take(self, limits: Limits) -> Child:
+    def _take(self, limits: ParseLimits) -> Child:
         with self._lock:
             for child in self._idle:
                 if child.limits == limits and child.alive:
@@ -209,13 +211,13 @@ def close_idle() -> None:
     _POOL.close()
 
 
-def document_apart(source: Source, format: Format, limits: Limits) -> Iterator[tuple[int, ParsedDocument]]:
-    """The segments of a document with their offsets. Raises SourceFault."""
+def document_apart(source: Source, limits: ParseLimits) -> Iterator[tuple[int, ParsedDocument]]:
+    """The segments of a document, whose format is known, with their offsets. Raises SourceFault."""
     with ExitStack() as stack:
         asked: dict[str, Json] = {
             "task": "document",
             "url": source.url,
-            "format": format.value,
+            "format": source.format,
             "encoding": source.encoding,
             "text": source.text,
             "path": None if source.text is not None else _path(source, stack),
@@ -227,7 +229,7 @@ def document_apart(source: Source, format: Format, limits: Limits) -> Iterator[t
                 raise UnreadableError(f"{source.name} made the parser talk nonsense.", hint="Leave it out.") from error
 
 
-def parquet_apart(path: Path, target: Path, name: str, size: int, limits: Limits) -> tuple[list[str], int]:
+def parquet_apart(path: Path, target: Path, name: str, size: int, limits: ParseLimits) -> tuple[list[str], int]:
     """Have a Parquet file written as CSV; the names of its columns and how many rows. Raises SourceFault."""
     asked: dict[str, Json] = {"task": "parquet", "path": str(path), "target": str(target)}
     names: list[str] = []
@@ -255,7 +257,7 @@ def _environment() -> dict[str, str] | None:
     return {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
-def _costly(name: str, what: str, limits: Limits, seconds: float) -> TooCostlyError:
+def _costly(name: str, what: str, limits: ParseLimits, seconds: float) -> TooCostlyError:
     said = {
         "time": (f"took longer than {seconds:g} s", "parse_timeout"),
         "memory": (f"wanted more than {limits.memory >> 20} MiB of memory", "parse_memory_bytes"),

@@ -6,7 +6,7 @@ import json
 import struct
 from typing import IO, Any, cast
 
-from kedge.types import Block, BlockKind, Json, Link, ParsedDocument
+from kedge.core.values import Block, BlockKind, Json, Link, ParsedDocument
 
 _LENGTH = struct.Struct(">Q")
 

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from charset_normalizer import from_bytes
 
-from kedge.errors import BinarySourceError, EmptySourceError, EncodingError
+from kedge.core.errors import BinarySourceError, EmptySourceError, EncodingError
 
 SAMPLE = 1 << 16
 """Bytes that are looked at for a guess."""

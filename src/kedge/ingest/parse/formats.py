@@ -1,39 +1,24 @@
-"""Which parser a source wants: by name, by what the server said, by its first bytes."""
+"""The formats there are, and which one a source wants: by its first bytes, what the server said, its name, its look."""
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import PurePosixPath
+from typing import Any
 
-from kedge.ingest.parse.decode import looks_like_text
-from kedge.types import Format
+from kedge.core.errors import MissingExtraError, PluginError, UnsupportedFormatError, UsageError
+from kedge.core.plugins import FORMATS, found, loaded, named
+from kedge.ingest.parse.ports import FileFormat
+
+log = logging.getLogger(__name__)
 
 JSONL_SUFFIX = ".jsonl"
-SUFFIXES: Mapping[str, Format] = {
-    ".md": Format.MARKDOWN,
-    ".markdown": Format.MARKDOWN,
-    ".txt": Format.TEXT,
-    ".text": Format.TEXT,
-    ".rst": Format.TEXT,
-    ".html": Format.HTML,
-    ".htm": Format.HTML,
-    ".pdf": Format.PDF,
-}
-_TYPES: Mapping[str, Format] = {
-    "text/html": Format.HTML,
-    "application/xhtml+xml": Format.HTML,
-    "application/pdf": Format.PDF,
-    "application/x-pdf": Format.PDF,
-    "text/markdown": Format.MARKDOWN,
-    "text/x-markdown": Format.MARKDOWN,
-}
-_HTML = re.compile(
-    rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b",
-    re.IGNORECASE | re.DOTALL,
-)
-
-
+"""A corpus, which is no document: `ingest.sources.corpus` takes it apart."""
+PLAIN = "text"
+"""The format of what holds its text itself, and the last that anything is taken for."""
 _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"PK\x03\x04", "a ZIP archive or an office document"),
     (b"PK\x05\x06", "a ZIP archive"),
@@ -54,31 +39,112 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
 )
 
 
+@cache
+def installed_formats() -> dict[str, FileFormat]:
+    """All formats that can be used by name, Kedge's own first. What is no format is told in the log and left out."""
+    return loaded(FORMATS, format_fault)
+
+
+def format_names() -> list[str]:
+    """The names that can be asked for, sorted; nothing is loaded for it."""
+    return sorted(found(FORMATS))
+
+
+def format_named(name: str) -> FileFormat:
+    """The format, loaded alone. UnsupportedFormatError where the package that brings it is broken or gone."""
+    plugin = named(FORMATS, name)
+    try:
+        if plugin is not None:
+            format: FileFormat = plugin.load(format_fault)
+            return format
+    except (MissingExtraError, PluginError) as error:
+        raise UnsupportedFormatError(error.message, hint=error.hint, details=error.details) from error
+    raise UnsupportedFormatError(f"There is no format {name!r}.", hint=_known())
+
+
+def list_formats(schema: dict[str, Any]) -> None:
+    """Say in the JSON schema of an optional format which ones there are."""
+    schema["anyOf"][0]["enum"] = format_names()
+
+
+def check_format(name: str | None) -> None:
+    """UsageError that lists the known ones for a name that is none; None means that it is to be detected."""
+    if name is not None and named(FORMATS, name) is None:
+        raise UsageError(f"There is no format {name!r}.", hint=_known())
+
+
+def format_fault(name: str, found: Any) -> str:
+    """What is wrong with what an entry point of that name names; empty: it is a format."""
+    if not isinstance(found, FileFormat):
+        return f"what it names is of the type {type(found).__name__}, no FileFormat"
+    if getattr(found, "name", "") != name:
+        return f"the format calls itself {getattr(found, 'name', '')!r}"
+    if any(not suffix.startswith(".") or suffix != suffix.lower() for suffix in found.suffixes):
+        return "its suffixes have to be in lower case and to begin with a dot"
+    return ""
+
+
+def known_suffix(suffix: str) -> bool:
+    """Whether files with this suffix (`.md`, in any case) are documents."""
+    return any(suffix.lower() in format.suffixes for format in installed_formats().values())
+
+
+def known_type(content_type: str) -> bool:
+    """Whether what a server declares so is a document."""
+    return any(_plain(content_type) in format.media_types for format in installed_formats().values())
+
+
 def known_content(head: bytes) -> str:
     """What the first bytes say the file is, whatever its name; empty when they say nothing."""
     return next((what for mark, what in _MAGIC if head.startswith(mark)), "")
 
 
-def detect_format(name: str, head: bytes, content_type: str | None = None) -> Format | None:
+def detect_format(name: str, head: bytes, content_type: str | None = None) -> FileFormat | None:
     """The format of a source, None when it is none that can be read. `head` is its first few thousand bytes.
 
-    A PDF is known by its bytes whatever its name; then a telling content type counts, then the suffix, then the look.
+    A format that claims the bytes has them whatever their name; then a telling content type counts, then the suffix,
+    then the look. Where several formats claim the bytes, type and suffix decide between them.
     """
-    if b"%PDF-" in head[:1024]:
-        return Format.PDF
-    declared = (content_type or "").split(";")[0].strip().lower()
-    if declared in _TYPES:
-        return _TYPES[declared]
-    by_suffix = SUFFIXES.get(PurePosixPath(name).suffix.lower())
-    if by_suffix is not None:
-        return by_suffix
-    if _HTML.match(head):
-        return Format.HTML
-    return Format.TEXT if looks_like_text(head) else None
+    formats = list(installed_formats().values())
+    claiming = [format for format in formats if says(format.claims, head)]
+    wanted = _plain(content_type or ""), PurePosixPath(name).suffix.lower()
+    said = next(_said(claiming or formats, *wanted), None)
+    if said is not None or claiming:
+        return said or claiming[0]
+    formats.sort(key=lambda format: format.name == PLAIN)
+    return next((format for format in formats if says(format.resembles, head)), None)
+
+
+def says(ask: Callable[[bytes], bool], head: bytes) -> bool:
+    """What a format says of a beginning; one that fails over it says no."""
+    try:
+        return ask(head)
+    except Exception as error:  # noqa: BLE001 (a stranger's format must not end the reading of all others)
+        _tell_once(f"{ask.__module__}.{ask.__qualname__} failed: {type(error).__name__}: {error}")
+        return False
+
+
+@cache
+def _tell_once(fault: str) -> None:
+    log.warning("%s", fault)
 
 
 def readable_name(name: str) -> str:
     """A title of last resort from a file name: `suffix-tree_ukkonen.md` → `Suffix tree ukkonen`."""
-    stem = name if PurePosixPath(name).suffix.lower() not in SUFFIXES else PurePosixPath(name).stem
+    path = PurePosixPath(name)
+    stem = path.stem if known_suffix(path.suffix) else name
     words = re.sub(r"[_\-\s]+", " ", stem).strip()
     return words[:1].upper() + words[1:] if words else name
+
+
+def _said(formats: list[FileFormat], media_type: str, suffix: str) -> Iterator[FileFormat]:
+    yield from (format for format in formats if media_type in format.media_types)
+    yield from (format for format in formats if suffix in format.suffixes)
+
+
+def _plain(content_type: str) -> str:
+    return content_type.split(";", maxsplit=1)[0].strip().lower()
+
+
+def _known() -> str:
+    return f"Known: {', '.join(format_names())}."

@@ -10,8 +10,8 @@ from datetime import date, datetime, time
 
 import yaml
 
-from kedge.text.untrusted import tame
-from kedge.types import Json
+from kedge.core.untrusted import tame
+from kedge.core.values import Json
 
 _HEAD = re.compile(
     r"\A[ \t]*(?P<mark>---|\+\+\+)[ \t]*(?:\r\n?|\n)(?P<body>.*?)^(?P=mark)[ \t]*(?:\r\n?|\n|\Z)",

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from selectolax.lexbor import LexborHTMLParser as HTMLParser
 from selectolax.lexbor import LexborNode as Node
 
-from kedge.errors import EmptySourceError
+from kedge.core.errors import EmptySourceError
+from kedge.core.values import Block, BlockKind, Json, Link, ParsedDocument
+from kedge.ingest.parse.decode import decode
 from kedge.ingest.parse.sections import Sections
-from kedge.types import Block, BlockKind, Json, Link, ParsedDocument
 
 _UNSEEN = (
     "script, style, noscript, template, nav, footer, aside, iframe, svg, form, button, select, dialog, head, "
@@ -52,6 +53,20 @@ def declared_charset(head: bytes) -> str | None:
     """The encoding a page names in its `<meta>`; None when it names none."""
     found = _CHARSET.search(head[:4096])
     return found[1].decode("ascii") if found else None
+
+
+def decode_html(data: bytes, encoding: str | None = None, name: str = "The source") -> str:
+    """A page as text; what it declares about itself is used when it is not UTF-8."""
+    if encoding is None:
+        try:
+            data.decode("utf-8")
+        except UnicodeDecodeError:
+            encoding = declared_charset(data)
+            if encoding and encoding.lower().replace("-", "") == "utf8":
+                encoding = None
+            if encoding and encoding.lower() in ("iso-8859-1", "latin1", "ascii", "us-ascii"):
+                encoding = "cp1252"
+    return decode(data, encoding, name)
 
 
 @dataclass

@@ -10,17 +10,19 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
+from kedge.core.values import Block, BlockKind, Link, ParsedDocument
 from kedge.ingest.parse.front_matter import FrontMatter, read_front_matter
 from kedge.ingest.parse.sections import Sections
-from kedge.types import Block, BlockKind, Link, ParsedDocument
 
 _NEWLINE = re.compile(r"\r\n?|\n")
-_TITLE_COMMENT = re.compile(r"<!--\s*\??\s*title\b\s*:?\s*(.+?)\s*-->", re.IGNORECASE | re.DOTALL)
-_HEADING_ATTRIBUTES = re.compile(r"(?:\s+|^)\{:?\s*(?:[#.]|[\w-]+=)[^{}]*\}\s*$")
+_TITLE_COMMENT = re.compile(r"<!--\s*+\??\s*+title\b\s*+:?(.*?)-->", re.IGNORECASE | re.DOTALL)
+_HEADING_ATTRIBUTES = re.compile(r"(?:(?<!\s)\s++|^)\{:?\s*+(?:[#.]|[\w-]+=)[^{}]*\}\s*$")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _UNSEEN_ELEMENT = re.compile(r"<(script|style|template)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 _CONTAINER = re.compile(r"^(?P<indent> *)(?:!!!|\?\?\?\+?|===)[ \t]+[\"\w]")
+_VAIN = "formulas"
+"""Lines between which no formula ends, kept while a text is read: each line that opens one would be read to the end."""
 _LEAVES = {
     "fence": BlockKind.CODE,
     "code_block": BlockKind.CODE,
@@ -33,11 +35,6 @@ _CONTAINERS = {
     "blockquote_open": BlockKind.QUOTE,
     "paragraph_open": BlockKind.PARAGRAPH,
 }
-
-
-def parse_markdown(text: str) -> ParsedDocument:
-    """A whole markdown file; `title` is None when neither front matter nor a heading gives one."""
-    return MarkdownParser().parse(text)
 
 
 class MarkdownParser:
@@ -180,11 +177,19 @@ def _formula_end(state: StateBlock, first: int, last: int, closing: str) -> int 
     if closing in rest:
         tail = rest[rest.rindex(closing) + 2 :].strip()
         return first + 1 if len(tail) <= 1 and rest.count(closing) == 1 else None
+    vain = state.env.setdefault(_VAIN, {})
+    seen = (closing, state.blkIndent, state.level, last)
+    begin, end = vain.get(seen, (0, 0))
+    if begin <= first < end:
+        return None
+    end = last
     for number in range(first + 1, last):
         if state.sCount[number] < state.blkIndent and not state.isEmpty(number):
-            return None
+            end = number
+            break
         if closing in _content(state, number):
             return number + 1
+    vain[seen] = (first, end)
     return None
 
 
@@ -231,12 +236,14 @@ def _links(tokens: Sequence[Token], lines: _Lines) -> Iterator[Link]:
                 continue
             target = str(child.attrGet("href") or "")
             start, at = _locate(lines.text, target, at, end)
-            yield Link(_anchor(children[number + 1 :]), target, start)
+            yield Link(_anchor(children, number + 1), target, start)
 
 
-def _anchor(children: Sequence[Token]) -> str:
+def _anchor(children: Sequence[Token], first: int) -> str:
+    """The words of a link whose tokens begin at `first`."""
     parts: list[str] = []
-    for child in children:
+    for number in range(first, len(children)):
+        child = children[number]
         if child.type == "link_close":
             break
         parts.append(child.content if child.content else " " if child.type == "softbreak" else "")

@@ -9,12 +9,12 @@ from pathlib import Path
 import pypdfium2
 from pypdfium2 import raw
 
-from kedge.errors import EncryptedError, NoTextLayerError, UnreadableError
-from kedge.ingest.parse.pdf_layout import Part, body_size, drop_running_lines, join_broken, page_parts
+from kedge.core.errors import EncryptedError, NoTextLayerError, UnreadableError
+from kedge.core.values import Block, BlockKind, Json, ParsedDocument
+from kedge.ingest.parse.pdf_layout import LayoutPart, body_size, drop_running_lines, join_broken, page_parts
 from kedge.ingest.parse.pdf_page import Line, read_lines
 from kedge.ingest.parse.pdf_tables import TableFinder
 from kedge.ingest.parse.sections import Sections
-from kedge.types import Block, BlockKind, Json, ParsedDocument
 
 _PROPERTIES = {"Author": "author", "Subject": "subject", "Keywords": "keywords", "CreationDate": "created"}
 _NO_TITLE = re.compile(r"untitled|microsoft (?:word|powerpoint)|\.(?:docx?|pdf|tex|dvi|indd|pptx?)\b", re.IGNORECASE)
@@ -88,7 +88,7 @@ def _read_page(document: pypdfium2.PdfDocument, number: int, finder: TableFinder
 
 def _document(pages: list[list[Line]], properties: dict[str, str], warnings: list[str]) -> ParsedDocument:
     body = body_size(pages)
-    parts: list[Part] = []
+    parts: list[LayoutPart] = []
     for number, lines in enumerate(pages, 1):
         full = sum(len(line.text) for line in lines) >= _FULL_PAGE
         parts.extend(page_parts(lines, number, body_size([lines]) if full else body))
@@ -105,7 +105,7 @@ def _document(pages: list[list[Line]], properties: dict[str, str], warnings: lis
     )
 
 
-def _assemble(parts: Sequence[Part]) -> tuple[str, list[Block]]:
+def _assemble(parts: Sequence[LayoutPart]) -> tuple[str, list[Block]]:
     sections = Sections()
     texts: list[str] = []
     blocks: list[Block] = []

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from kedge.core.values import BlockKind
 from kedge.ingest.parse.pdf_page import Line
-from kedge.types import BlockKind
 
 _EDGE_LINES = 3
 _MARGIN = 0.12
@@ -25,7 +25,7 @@ _HEADING_LENGTH = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LayoutPart:
     """A block before it has offsets."""
 
     kind: BlockKind
@@ -70,19 +70,19 @@ def body_size(pages: Sequence[Sequence[Line]]) -> float:
     return sizes.most_common(1)[0][0] if sizes else 0.0
 
 
-def page_parts(lines: Sequence[Line], page: int, body: float) -> Iterator[Part]:
+def page_parts(lines: Sequence[Line], page: int, body: float) -> Iterator[LayoutPart]:
     """Blocks of one page in reading order."""
     for table, group in _tables(lines):
         if table:
-            yield Part(BlockKind.TABLE, "\n".join(" | ".join(line.cells) for line in group), page)
+            yield LayoutPart(BlockKind.TABLE, "\n".join(" | ".join(line.cells) for line in group), page)
         else:
             for paragraph in _paragraphs(group, body):
                 yield _part(paragraph, page, body)
 
 
-def join_broken(parts: Sequence[Part]) -> list[Part]:
+def join_broken(parts: Sequence[LayoutPart]) -> list[LayoutPart]:
     """Put paragraphs together that a column or page border tore apart."""
-    joined: list[Part] = []
+    joined: list[LayoutPart] = []
     for part in parts:
         before = joined[-1] if joined else None
         torn = (
@@ -148,14 +148,14 @@ def _starts_new(paragraph: Sequence[Line], line: Line, body: float) -> bool:
     return ended_short or (indented and before.text[-1:] in '.:!?”")')
 
 
-def _part(lines: Sequence[Line], page: int, body: float) -> Part:
+def _part(lines: Sequence[Line], page: int, body: float) -> LayoutPart:
     text = lines[0].text
     for line in lines[1:]:
         text = _join(text, line.text)
     level = _heading_level(lines, text, body)
     if level:
-        return Part(BlockKind.HEADING, text, page, level)
-    return Part(BlockKind.LIST if _BULLET.match(text) else BlockKind.PARAGRAPH, text, page)
+        return LayoutPart(BlockKind.HEADING, text, page, level)
+    return LayoutPart(BlockKind.LIST if _BULLET.match(text) else BlockKind.PARAGRAPH, text, page)
 
 
 def _heading_level(lines: Sequence[Line], text: str, body: float) -> int:

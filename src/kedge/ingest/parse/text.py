@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from kedge.core.values import Block, BlockKind, ParsedDocument
 from kedge.ingest.parse.sections import Sections
-from kedge.types import Block, BlockKind, ParsedDocument
 
-_PARAGRAPH = re.compile(r"[^\S\n]*\S(?:.|\n(?![^\S\n]*(?:\n|\Z)))*")
+_PARAGRAPH = re.compile(r"^[^\S\n]*+\S(?:.|\n(?![^\S\n]*+(?:\n|\Z)))*+", re.MULTILINE)
 _UNDERLINED = re.compile(
     r"(?:([=\-~^\"'`#*+.:_])\1{2,}\r?\n)?"  # a line above, which some styles have
     r"[^\S\r\n]*(\S[^\n]{0,119}?)\r?\n"
@@ -15,11 +15,6 @@ _UNDERLINED = re.compile(
 )
 _LIST = re.compile(r"[^\S\n]*(?:[-*+•]|\d{1,3}[.)])\s+\S")
 _TITLE_LENGTH = 100
-
-
-def parse_text(text: str) -> ParsedDocument:
-    """A whole plain text; its title is an underlined heading or a short first line that stands alone."""
-    return TextParser().parse(text)
 
 
 class TextParser:

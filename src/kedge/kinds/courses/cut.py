@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from kedge.ingest.chunk import ChunkLimits, chunk
-from kedge.ingest.pieces import CountTokens
-from kedge.types import Block, BlockKind, Chunk, ParsedDocument
+from kedge.core.values import Block, BlockKind, Chunk, ParsedDocument
+from kedge.ingest.chunk.passages import ChunkLimits, chunk
+from kedge.ingest.chunk.pieces import CountTokens
 
 TARGET_TOKENS = 400
 SECTION_LEVEL = 2
@@ -23,7 +23,7 @@ def limits_for(window: int, chunk_tokens: int) -> ChunkLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LessonPart:
     """A chunk of a lesson and the `##` heading that it stands under; None before the first."""
 
     chunk: Chunk
@@ -39,14 +39,14 @@ def cut(
     base: int,
     first_index: int,
     warn: Callable[[str], None],
-) -> list[Part]:
+) -> list[LessonPart]:
     """The parts of a lesson, or of one segment of it that starts at offset `base`, in order."""
-    parts: list[Part] = []
+    parts: list[LessonPart] = []
     for blocks in _sections(document):
         section = replace(document, blocks=tuple(blocks))
         index = first_index + len(parts)
         chunks = chunk(section, count_tokens, limits, title=title, base=base, first_index=index, warn=warn)
-        parts += [Part(one, _title(blocks)) for one in chunks]
+        parts += [LessonPart(one, _title(blocks)) for one in chunks]
     return parts
 
 

@@ -8,20 +8,21 @@ from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
-from kedge.config import Settings
-from kedge.errors import LessonError, SourceFault
+from kedge.core.errors import LessonError, SourceFault
+from kedge.core.settings import Settings
+from kedge.core.values import IngestRequest, Scope, SourceError
 from kedge.ingest.parse.decode import decode
 from kedge.ingest.parse.formats import JSONL_SUFFIX
 from kedge.ingest.parse.front_matter import FrontMatter, read_front_matter
-from kedge.ingest.source import Source, SourceOptions, source_error, too_large
-from kedge.ingest.sources import discover, uploaded
+from kedge.ingest.sources.discovery import discover, uploaded
+from kedge.ingest.sources.source import Source, SourceOptions, source_error, too_large
 from kedge.kinds.courses.fields import LessonFields, read_fields
 from kedge.kinds.courses.place import Place, book_of, parent_id, place_in_path
-from kedge.types import Format, IngestRequest, Scope, SourceError
 
 MAX_LESSON_BYTES = 8 << 20
 SHOWN_FILES = 10
 _NO_LESSONS = frozenset(("assets", "images", "image", "img", "static", "media", "figures", "_static"))
+_WITH_FRONT_MATTER = ("markdown", "text", None)
 _HINT = "A lesson has front matter with module, chapter and lesson, or a number in its name."
 
 
@@ -210,7 +211,7 @@ def _roots(sources: tuple[str, ...]) -> list[PurePosixPath]:
 
 def _front_matter(file: Source) -> FrontMatter:
     """What the file says about itself, numbers as written. Raises LessonError where it cannot be read."""
-    if file.format not in (Format.MARKDOWN, Format.TEXT, None):
+    if file.format not in _WITH_FRONT_MATTER:
         return FrontMatter()
     if file.size > MAX_LESSON_BYTES:
         raise too_large(file.name, MAX_LESSON_BYTES)

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from kedge.ids import statement_id
+from kedge.core.ids import statement_id
+from kedge.core.values import Concept, Document, GraphBatch, Predicate, Triple
 from kedge.kinds.courses.place import Place, module_key, module_name
 from kedge.text.concepts import concept_key
-from kedge.types import Concept, Document, GraphBatch, Predicate, Triple
 
 MAX_RANGE = 40
 _WORD = r"(?:lessons?|lektion|lec(?:ture)?s?)"

@@ -11,9 +11,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kedge.errors import LessonError
+from kedge.core.errors import LessonError
+from kedge.core.values import Json
 from kedge.kinds.courses.place import MAX_CHAPTER, MAX_LESSON, NAMES, NO_MODULE, PathPlace, Place, module_name
-from kedge.types import Json
 
 TIERS = range(1, 5)
 LEVELS = ("A1", "A2", "B1", "B2", "C1", "C2")
@@ -43,7 +43,7 @@ class LessonFields:
 
 
 @dataclass(slots=True)
-class _Reading:
+class _FrontMatterReading:
     """One front matter while it is read."""
 
     file: str
@@ -81,7 +81,7 @@ class _Reading:
 
 def read_fields(file: str, values: Mapping[str, Json], path: PathPlace) -> LessonFields:
     """Fields of the lesson in this file. Raises LessonError."""
-    reading = _Reading(file, values)
+    reading = _FrontMatterReading(file, values)
     place, missing = _place(reading, path)
     tier = _tier(reading)
     return LessonFields(
@@ -95,15 +95,10 @@ def read_fields(file: str, values: Mapping[str, Json], path: PathPlace) -> Lesso
     )
 
 
-def names_a_place(values: Mapping[str, Json]) -> bool:
-    """Whether the front matter says where the lesson stands."""
-    return any(values.get(name) not in (None, "") for names in NAMES.values() for name in names)
-
-
 # ---------------------------------------------------------------- place
 
 
-def _place(reading: _Reading, path: PathPlace) -> tuple[Place, list[str]]:
+def _place(reading: _FrontMatterReading, path: PathPlace) -> tuple[Place, list[str]]:
     said = reading.given(NAMES["module"])
     module = module_name(str(said[1])) if said and isinstance(said[1], str | int | float) else path.module
     chapter, lesson = _numbers(reading)
@@ -118,7 +113,7 @@ def _place(reading: _Reading, path: PathPlace) -> tuple[Place, list[str]]:
     return place, [name for name, value in gaps.items() if value is None]
 
 
-def _numbers(reading: _Reading) -> tuple[int | None, int | None]:
+def _numbers(reading: _FrontMatterReading) -> tuple[int | None, int | None]:
     """Chapter and lesson; `lesson: 2.8` says both."""
     chapter = lesson = None
     said = reading.given(NAMES["chapter"])
@@ -142,7 +137,7 @@ def _numbers(reading: _Reading) -> tuple[int | None, int | None]:
     return chapter, lesson
 
 
-def _ranged(reading: _Reading, name: str, number: int | None, most: int) -> int | None:
+def _ranged(reading: _FrontMatterReading, name: str, number: int | None, most: int) -> int | None:
     """What the path says, which has the same limits."""
     if number is not None and number > most:
         raise reading.out_of_range(name, number, f"a number from 0 to {most}")
@@ -152,7 +147,7 @@ def _ranged(reading: _Reading, name: str, number: int | None, most: int) -> int 
 # ---------------------------------------------------------------- filters and prerequisites
 
 
-def _tier(reading: _Reading) -> int | None:
+def _tier(reading: _FrontMatterReading) -> int | None:
     said = reading.given(_TIER_NAMES)
     if said is None:
         return None
@@ -167,7 +162,7 @@ def _tier(reading: _Reading) -> int | None:
     return number
 
 
-def _one_of(reading: _Reading, names: Sequence[str], allowed: Sequence[str], default: str) -> str:
+def _one_of(reading: _FrontMatterReading, names: Sequence[str], allowed: Sequence[str], default: str) -> str:
     """One of a few codes such as `B1`; another code of the same form is out of range, anything else is odd."""
     said = reading.given(names)
     if said is None:
@@ -184,7 +179,7 @@ def _one_of(reading: _Reading, names: Sequence[str], allowed: Sequence[str], def
     return default
 
 
-def _needs(reading: _Reading) -> tuple[str, ...] | None:
+def _needs(reading: _FrontMatterReading) -> tuple[str, ...] | None:
     name = next((name for name in _NEEDS_NAMES if name in reading.values), None)
     if name is None:
         return None

@@ -11,48 +11,22 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
-from kedge.errors import NotFoundError, StoreError, UsageError
-from kedge.ids import concept_id, statement_id
+from kedge.core.errors import NotFoundError, StoreError, UsageError
+from kedge.core.ids import concept_id, statement_id
+from kedge.core.values import Predicate, Scope
+from kedge.core.values.filters import Filter
 from kedge.kinds.courses.edges import keys_of, name_key
 from kedge.kinds.courses.place import Place
-from kedge.kinds.courses.shelf import Lesson, Shelf, passes
-from kedge.stores.filters import Filter
-from kedge.stores.graph_reads import CanReadTriples
-from kedge.stores.opened import Stores
-from kedge.types import Predicate, Scope
+from kedge.kinds.courses.shelf import Shelf, passes
+from kedge.kinds.courses.values import Lesson, Needed, Prerequisites
+from kedge.stores.bundle import Stores
+from kedge.stores.graph.reads import CanReadTriples
 
 Why: TypeAlias = Literal["stated", "order"]
 
 
-@dataclass(frozen=True, slots=True)
-class Needed:
-    """A lesson that must be known, and how one comes to it."""
-
-    lesson: Lesson
-    path: tuple[Lesson, ...]
-    """From the lesson that was asked about to this one, along what each needs."""
-    why: Why
-    """`stated` when every step of the path is in a front matter, `order` when one is by the order of lessons."""
-
-
-@dataclass(frozen=True, slots=True)
-class Prerequisites:
-    """All that must be known before a lesson, in an order in which it can be learned."""
-
-    lesson: Lesson
-    needed: tuple[Needed, ...] = ()
-    direct: tuple[str, ...] = ()
-    """`parent_doc_id` of the lessons that the lesson itself needs."""
-    modules: tuple[str, ...] = ()
-    """Modules that are needed as a whole."""
-    outside: tuple[str, ...] = ()
-    """What is named and is no lesson of this course."""
-    hidden: int = 0
-    """Lessons that are needed too but that the filter does not show."""
-
-
 @dataclass(slots=True)
-class _Walk:
+class _NeedsWalk:
     """One walk while it goes on."""
 
     lessons: Mapping[str, Lesson]
@@ -95,7 +69,7 @@ class Needs:
     async def before(self, scope: Scope, lesson: Lesson, where: Filter | None = None) -> Prerequisites:
         """All that must be known before the lesson."""
         every = await self._shelf.lessons(scope)
-        walk = _Walk({one.place.key: one for one in every})
+        walk = _NeedsWalk({one.place.key: one for one in every})
         follows = _following(every)
         edge = [lesson.place.key]
         while edge:
@@ -122,7 +96,7 @@ class Needs:
         return found
 
     def _needed_by(
-        self, walk: _Walk, key: str, stated: Mapping[str, Sequence[str]], follows: Mapping[str, str]
+        self, walk: _NeedsWalk, key: str, stated: Mapping[str, Sequence[str]], follows: Mapping[str, str]
     ) -> dict[str, Why]:
         lesson = walk.lessons.get(key)
         if lesson is None:
@@ -154,7 +128,7 @@ def _names(lesson: Lesson) -> set[str]:
     return {name_key(name) for name in (lesson.title, lesson.name, file, stem, lesson.source_file)}
 
 
-def _resolved(walk: _Walk, node: str) -> list[str]:
+def _resolved(walk: _NeedsWalk, node: str) -> list[str]:
     """Lessons that a node of the graph stands for; modules and what is no lesson are noted."""
     kind, _, rest = node.partition(":")
     if node in walk.lessons:
@@ -183,12 +157,18 @@ def _following(lessons: Sequence[Lesson]) -> dict[str, str]:
     return found
 
 
-def _gathered(walk: _Walk, lesson: Lesson, where: Filter | None) -> Prerequisites:
+def _gathered(walk: _NeedsWalk, lesson: Lesson, where: Filter | None) -> Prerequisites:
     start = lesson.place.key
     paths = _paths(walk, start)
     order = [key for key in _learnable(walk, start) if key != start]
     needed = [
-        Needed(walk.lessons[key], tuple(walk.lessons[step] for step in paths[key][0]), paths[key][1]) for key in order
+        Needed(
+            lesson=walk.lessons[key],
+            path=tuple(walk.lessons[step] for step in paths[key][0]),
+            why=paths[key][1],
+            direct=key in walk.before[start],
+        )
+        for key in order
     ]
     shown = [one for one in needed if all(passes(step, where) for step in one.path)]
     direct = [walk.lessons[key] for key in walk.before[start] if key in walk.lessons]
@@ -202,7 +182,7 @@ def _gathered(walk: _Walk, lesson: Lesson, where: Filter | None) -> Prerequisite
     )
 
 
-def _paths(walk: _Walk, start: str) -> dict[str, tuple[tuple[str, ...], Why]]:
+def _paths(walk: _NeedsWalk, start: str) -> dict[str, tuple[tuple[str, ...], Why]]:
     """The shortest path to each lesson, and whether all its steps are stated."""
     found: dict[str, tuple[tuple[str, ...], Why]] = {start: ((start,), "stated")}
     edge = [start]
@@ -218,7 +198,7 @@ def _paths(walk: _Walk, start: str) -> dict[str, tuple[tuple[str, ...], Why]]:
     return found
 
 
-def _learnable(walk: _Walk, start: str) -> list[str]:
+def _learnable(walk: _NeedsWalk, start: str) -> list[str]:
     """Every lesson after those that it needs, as far as they do not need each other; else as they are taught."""
     done: dict[str, None] = {}
     open_: set[str] = set()

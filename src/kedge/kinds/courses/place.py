@@ -7,7 +7,7 @@ import uuid
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from kedge.types import DEFAULT_TENANT, Scope
+from kedge.core.values import DEFAULT_TENANT, Scope
 
 MAX_CHAPTER = 20
 MAX_LESSON = 15

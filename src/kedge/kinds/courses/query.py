@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from kedge.errors import FilterError, QueryError
+from kedge.core.errors import FilterError, QueryError
+from kedge.core.values import MAX_TOP_K, Query, Scope
+from kedge.core.values.filters import And, Eq, Filter, In, Not, Or, Range, all_of
 from kedge.kinds.courses.fields import LAYERS, LEVELS, TIERS
 from kedge.kinds.courses.place import MAX_CHAPTER, MAX_LESSON, module_name
-from kedge.stores.filters import And, Eq, Filter, In, Not, Or, Range, all_of
-from kedge.types import MAX_TOP_K, Query, Scope
 
 MIN_CHARS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class Learner:
     """Who reads: what they have and know, and which part of the course they look at. All conditions hold together."""
 
     hardware_tier: int = 1
@@ -54,7 +54,7 @@ class Reader:
         return found if found is not None else And(())
 
 
-def course_query(scope: Scope, text: str, reader: Reader, limit: int = 5, *, include_graph: bool = True) -> Query:
+def course_query(scope: Scope, text: str, reader: Learner, limit: int = 5, *, include_graph: bool = True) -> Query:
     """A search in a course. QueryError for a text or limit that cannot be (C-11)."""
     if len(text.strip()) < MIN_CHARS:
         raise QueryError(f"The text must have at least {MIN_CHARS} characters.", hint="Type a few words.")

@@ -2,63 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-
-from kedge.errors import NotFoundError, UsageError
+from kedge.core.errors import NotFoundError, UsageError
+from kedge.core.values import Document, Passage, Scope
+from kedge.core.values.filters import Filter, evaluate
 from kedge.kinds.courses.edges import place_of
-from kedge.kinds.courses.place import Place
-from kedge.stores.filters import Filter, evaluate
-from kedge.stores.opened import Stores
-from kedge.types import Document, Json, Passage, Scope
+from kedge.kinds.courses.values import Expansion, Lesson, WholeLesson
+from kedge.stores.bundle import Stores
 
 PAGE = 1000
 DEFAULT_TOKENS = 1200
 """Budget of a context expansion."""
 MAX_TOKENS = 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class Lesson:
-    """A lesson as readers see it."""
-
-    parent_doc_id: str
-    place: Place
-    title: str
-    source_file: str
-    hardware_tier: int
-    proficiency_level: str
-    layer: str
-    passages: int
-    version_id: str
-    """The version that is live."""
-    needs: tuple[str, ...] | None
-    """What must be known before it, as its front matter says it; None when that says nothing about it."""
-    fields: Mapping[str, Json] = field(default_factory=dict)
-    """All that filters can name of a lesson."""
-
-    @property
-    def name(self) -> str:
-        return f"{self.place.number} {self.title}"
-
-
-@dataclass(frozen=True, slots=True)
-class WholeLesson:
-    """A lesson with its passages in order, all of one version."""
-
-    lesson: Lesson
-    passages: tuple[Passage, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Expansion:
-    """A passage with its neighbours along the chain, in order, within a budget of tokens."""
-
-    passage_id: str
-    passages: tuple[Passage, ...]
-    tokens: int
-    complete: bool
-    """Whether the whole lesson is there."""
 
 
 class Shelf:

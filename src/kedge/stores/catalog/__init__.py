@@ -1,0 +1,1 @@
+"""The catalog, the truth about documents, passages, jobs and collections."""

@@ -1,0 +1,1 @@
+"""Questions with their answers: a kind of knowledge that Kedge finds by entry point."""

@@ -1,0 +1,29 @@
+"""`kedge faq`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import typer
+
+from kedge.surfaces.cli.common import CollectionOption, CommandRun, command, scope
+from kind_faq.kind import KIND
+
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.callback()
+def group() -> None:
+    """Questions with their answers."""
+
+
+@command(app, "list")
+def list_entries(session: CommandRun, collection: CollectionOption = None) -> None:
+    """Show the questions of a collection with their answers."""
+    settings = session.settings()
+    found = session.with_engine(settings, lambda engine: engine.kinds.opened(KIND).entries(scope(settings, collection)))
+    if session.json:
+        session.emit({"entries": [asdict(entry) for entry in found]})
+        return
+    for entry in found:
+        session.out.print(f"{entry.question}\n    {entry.answer}", markup=False)

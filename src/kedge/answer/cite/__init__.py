@@ -1,0 +1,1 @@
+"""Where the words of an answer stand in its sources."""

@@ -1,0 +1,1 @@
+"""What an answer or a refusal says without a language model."""

@@ -1,0 +1,1 @@
+"""Follow-up questions: understood from the turns before."""

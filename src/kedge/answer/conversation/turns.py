@@ -1,0 +1,161 @@
+"""What was said in a session, for as long as the settings allow, and no longer.
+
+Analytics never hold words (D-17); this does, because a follow-up question cannot be understood without them. So it is
+apart from the catalog, forgets by the clock, and is off with `session_minutes = 0`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+from kedge.core.errors import StoreError
+from kedge.core.settings import Settings
+
+MOST_TURNS = 6
+"""Last questions that are remembered of a session."""
+MOST_SESSIONS = 2000
+"""Sessions that a process remembers."""
+Clock: TypeAlias = Callable[[], float]
+Key: TypeAlias = tuple[str, str]
+"""Tenant and session."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One question and its answer."""
+
+    question: str
+    """To be understood alone."""
+    answer: str
+    names: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+
+
+class Turns(Protocol):
+    """Remembers the last turns of sessions."""
+
+    async def last(self, key: Key) -> Sequence[Turn]:
+        """Oldest first; nothing of a session that is unknown or over."""
+
+    async def add(self, key: Key, turn: Turn) -> None:
+        """Remember one more, and forget what is too old."""
+
+    async def forget(self, key: Key) -> None:
+        """Forget a session at once."""
+
+
+class MemoryTurns:
+    """In this process only."""
+
+    def __init__(self, minutes: float, clock: Clock = time.time) -> None:
+        self._seconds = 60 * minutes
+        self._clock = clock
+        self._kept: OrderedDict[Key, tuple[float, list[Turn]]] = OrderedDict()
+
+    async def last(self, key: Key) -> Sequence[Turn]:
+        self._forget()
+        return list(self._kept.get(key, (0.0, []))[1])
+
+    async def add(self, key: Key, turn: Turn) -> None:
+        self._forget()
+        turns = [*self._kept.pop(key, (0.0, []))[1], turn][-MOST_TURNS:]
+        self._kept[key] = (self._clock(), turns)
+
+    async def forget(self, key: Key) -> None:
+        self._kept.pop(key, None)
+
+    def _forget(self) -> None:
+        """The least recently used are first."""
+        oldest = self._clock() - self._seconds
+        while self._kept:
+            key, (used, _) = next(iter(self._kept.items()))
+            if used > oldest and len(self._kept) <= MOST_SESSIONS:
+                break
+            del self._kept[key]
+
+
+class FileTurns:
+    """In a SQLite file, for several processes and runs. What is too old is overwritten, not only hidden."""
+
+    def __init__(self, path: Path, minutes: float, clock: Clock = time.time) -> None:
+        self._path = path
+        self._seconds = 60 * minutes
+        self._clock = clock
+
+    async def last(self, key: Key) -> Sequence[Turn]:
+        return await asyncio.to_thread(self._last, key)
+
+    async def add(self, key: Key, turn: Turn) -> None:
+        await asyncio.to_thread(self._add, key, turn)
+
+    async def forget(self, key: Key) -> None:
+        await asyncio.to_thread(self._drop, key)
+
+    def _drop(self, key: Key) -> None:
+        if self._path.exists():
+            with closing(self._open()) as database, database:
+                database.execute("DELETE FROM turns WHERE tenant = ? AND session = ?", key)
+
+    def _last(self, key: Key) -> list[Turn]:
+        if not self._path.exists():
+            return []
+        with closing(self._open()) as database, database:
+            self._forget(database)
+            rows = database.execute(
+                "SELECT said FROM turns WHERE tenant = ? AND session = ? ORDER BY id", key
+            ).fetchall()
+        return [_read(said) for (said,) in rows][-MOST_TURNS:]
+
+    def _add(self, key: Key, turn: Turn) -> None:
+        with closing(self._open()) as database, database:
+            now = self._clock()
+            said = json.dumps(asdict(turn), ensure_ascii=False)
+            database.execute("INSERT INTO turns (tenant, session, used, said) VALUES (?, ?, ?, ?)", (*key, now, said))
+            database.execute("UPDATE turns SET used = ? WHERE tenant = ? AND session = ?", (now, *key))
+            database.execute(
+                "DELETE FROM turns WHERE tenant = ? AND session = ? AND id NOT IN "
+                "(SELECT id FROM turns WHERE tenant = ? AND session = ? ORDER BY id DESC LIMIT ?)",
+                (*key, *key, MOST_TURNS),
+            )
+            self._forget(database)
+
+    def _forget(self, database: sqlite3.Connection) -> None:
+        database.execute("DELETE FROM turns WHERE used <= ?", (self._clock() - self._seconds,))
+
+    def _open(self) -> sqlite3.Connection:
+        try:
+            database = sqlite3.connect(self._path, timeout=10)
+            self._path.chmod(0o600)
+            database.execute("PRAGMA secure_delete = ON")
+            database.execute(
+                "CREATE TABLE IF NOT EXISTS turns (id INTEGER PRIMARY KEY, tenant TEXT NOT NULL, "
+                "session TEXT NOT NULL, used REAL NOT NULL, said TEXT NOT NULL)"
+            )
+        except (sqlite3.Error, OSError) as error:
+            raise StoreError(
+                f"{self._path} cannot be used: {error}.", hint="Remove the file, or set session_keep to memory."
+            ) from error
+        return database
+
+
+def _read(said: str) -> Turn:
+    found = json.loads(said)
+    return Turn(found["question"], found["answer"], tuple(found["names"]), tuple(found["topics"]))
+
+
+def open_turns(settings: Settings) -> Turns | None:
+    """As the settings say; None where nothing may be remembered."""
+    if not settings.session_minutes:
+        return None
+    if settings.session_keep == "home":
+        return FileTurns(settings.home / "sessions.db", settings.session_minutes)
+    return MemoryTurns(settings.session_minutes)

@@ -1,0 +1,1 @@
+"""Whether the evidence answers the question, as a calibrated probability."""

@@ -1,0 +1,102 @@
+"""Answers and the places they cite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from kedge.core.html import html_of
+from kedge.core.outside import outside
+from kedge.core.values.base import Json, Metadata
+from kedge.core.values.hit import SearchHit
+
+NEAREST = 3
+"""Hits that a refusal shows."""
+Confidence: TypeAlias = Literal["high", "medium", "low", "insufficient"]
+
+
+@outside(hidden=("document_id", "page", "section_path"))
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A verified span of a document that supports the answer."""
+
+    id: str
+    """`[1]`, `[2]`, … as in the answer."""
+    passage_id: str
+    document_id: str
+    title: str
+    url: str
+    snippet: str
+    """The cited words, verbatim."""
+    start: int
+    """Offset of the snippet in the document's text."""
+    end: int
+    relevance_score: float
+    page: int | None = None
+    section_path: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> dict[str, Json]:
+        """Where in its document it stands: told beside the answer."""
+        return {
+            "id": self.id,
+            "document_id": self.document_id,
+            "section_path": list(self.section_path),
+            "page": self.page,
+        }
+
+
+@outside({"metadata": "told"}, hidden=("short_answer", "hits", "metadata"))
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer with its citations, or an honest refusal (confidence `insufficient`)."""
+
+    query_id: str
+    answer: str
+    citations: tuple[Citation, ...]
+    confidence: Confidence
+    evidence_probability: float
+    """Calibrated probability that the evidence answers the question."""
+    short_answer: str | None = None
+    """The name, date or number asked for, where one could be found; a slice of the first citation."""
+    hits: tuple[SearchHit, ...] = ()
+    metadata: Metadata = field(default_factory=dict)
+
+    @property
+    def refused(self) -> bool:
+        return self.confidence == "insufficient"
+
+    @property
+    def told(self) -> dict[str, Json]:
+        """Times and counts; `sources` says where each citation stands; a refusal has `nearest` and `refusal` (what was
+        looked for, and the nearest sentences, which are no answer)."""
+        places: list[Json] = [citation.place for citation in self.citations]
+        found: dict[str, Json] = {**self.metadata, "short_answer": self.short_answer, "sources": places}
+        if self.refused and (self.hits or "nearest" not in self.metadata):
+            found["nearest"] = [hit.near for hit in self.hits[:NEAREST]]
+        return found
+
+    @staticmethod
+    def from_outside(found: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What `told` put together goes back to its place."""
+        told = found["metadata"]
+        cited = [{**place, **one} for place, one in zip(told["sources"], found["citations"], strict=True)]
+        return {**found, "citations": cited, "short_answer": told.get("short_answer")}
+
+    def __str__(self) -> str:
+        """The answer with its sources, readable."""
+        sources = [f"{item.id} {' › '.join((item.title, *item.section_path))} — {item.url}" for item in self.citations]
+        return "\n".join([self.answer, *sources])
+
+    def _repr_html_(self) -> str | None:
+        """For notebooks."""
+        return html_of(self)
+
+
+@outside()
+@dataclass(frozen=True, slots=True)
+class KeptFeedback:
+    """A rating of an answer that was kept."""
+
+    feedback_id: str

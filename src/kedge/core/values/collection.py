@@ -1,0 +1,37 @@
+"""Named sets of documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from kedge.core.outside import outside
+from kedge.core.values.base import Scope
+
+
+@outside({"name": "scope.collection"}, hidden=("index_name",))
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A collection and its counts: a named set of documents that pins its kind, embedder and dimension."""
+
+    scope: Scope
+    kind: str
+    embedder: str
+    """Name by which the embedder was opened."""
+    dimension: int
+    generation: int
+    """Counts re-indexings."""
+    index_name: str
+    """Physical name in the vector store; switching it is the alias switch."""
+    created_at: datetime | None
+    topics: tuple[str, ...] = ()
+    documents: int = 0
+    passages: int = 0
+
+
+@outside()
+@dataclass(frozen=True, slots=True)
+class CollectionList:
+    """All collections."""
+
+    collections: tuple[Collection, ...]

@@ -1,0 +1,143 @@
+"""What is found: by each channel, and after all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from kedge.core.excerpt import excerpt
+from kedge.core.html import html_of
+from kedge.core.outside import outside
+from kedge.core.values.base import Json
+from kedge.core.values.passage import Passage
+
+_DETAILS = frozenset(
+    "document_id external_id title url page chunk_index has_code has_formula has_table language topic_tag section_path "
+    "start end above_threshold in_both path".split()
+)
+"""What `SearchHit.details` says beside the passage's free metadata."""
+
+
+class Channel(StrEnum):
+    """The three ways a passage can be found."""
+
+    VECTOR = "vector"
+    KEYWORD = "keyword"
+    GRAPH = "graph"
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What a store's search returns: an id and a score, best first."""
+
+    id: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelHit:
+    """One passage found by one channel."""
+
+    passage_id: str
+    score: float
+    rank: int
+    """From 1."""
+    path: tuple[str, ...] = ()
+    """Graph only: the steps that led here, readable."""
+
+
+@outside(
+    {
+        "passage_id": "passage.id",
+        "document_id": "passage.document_id",
+        "external_id": "passage.external_id",
+        "title": "passage.title",
+        "text": "passage.text",
+        "metadata": "details",
+    },
+    hidden=("vector_score", "keyword_score", "path", "path_ids", "above_threshold"),
+)
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """A passage that was found, after fusion and reranking."""
+
+    rank: int
+    """From 1."""
+    passage: Passage
+    score: float
+    """What the results are ordered by, in [0, 1]: the best hit's nearness to the question, and the others as a share of
+    it. In an answer it is the judge's probability instead of the nearness."""
+    vector_rank: int | None = None
+    keyword_rank: int | None = None
+    graph_rank: int | None = None
+    vector_score: float | None = None
+    """Cosine similarity, where the vector channel found it."""
+    keyword_score: float | None = None
+    path: tuple[str, ...] = ()
+    path_ids: tuple[str, ...] = ()
+    """The same steps, with passages by their id instead of their title."""
+    above_threshold: bool = False
+    """Relevance score at or above the threshold."""
+
+    @property
+    def in_both(self) -> bool:
+        """Found by vectors and by the graph (D-12)."""
+        return self.vector_rank is not None and self.graph_rank is not None
+
+    @property
+    def details(self) -> dict[str, Json]:
+        """Place, flags and free metadata; `start` and `end` are offsets."""
+        return {
+            **self.passage.payload(),
+            "section_path": list(self.passage.section_path),
+            "start": self.passage.start,
+            "end": self.passage.end,
+            "above_threshold": self.above_threshold,
+            "in_both": self.in_both,
+            "path": list(self.path),
+        }
+
+    @property
+    def near(self) -> dict[str, Json]:
+        """What is told of it where the evidence was not enough."""
+        return {
+            "passage_id": self.passage.id,
+            "title": self.passage.title,
+            "url": self.passage.url,
+            "excerpt": excerpt(self.passage.text),
+            "score": self.score,
+            "section_path": list(self.passage.section_path),
+            "page": self.passage.page,
+        }
+
+    @staticmethod
+    def from_outside(found: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What `details` put together goes back to its place; the rest is the passage's own metadata."""
+        told = {name: found["metadata"][name] for name in _DETAILS}
+        free = {name: value for name, value in found["metadata"].items() if name not in _DETAILS}
+        passage = {**told, **found, "index": told["chunk_index"], "token_count": 0, "metadata": free}
+        return {**found, "path": told["path"], "above_threshold": told["above_threshold"], "passage": passage}
+
+
+@outside({"results": "hits", "timings_ms": "rounded_ms"}, hidden=("timings_ms", "counts", "warnings"))
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """Passages, best first, with the times of each stage and the counts that metrics want."""
+
+    query: str
+    hits: tuple[SearchHit, ...]
+    timings_ms: Mapping[str, float]
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """vector, keyword, graph, overlap, concepts, dropped_not_live."""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def rounded_ms(self) -> dict[str, float]:
+        """Milliseconds of each stage."""
+        return {stage: round(ms, 3) for stage, ms in self.timings_ms.items()}
+
+    def _repr_html_(self) -> str | None:
+        """For notebooks."""
+        return html_of(self)

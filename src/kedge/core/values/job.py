@@ -1,0 +1,148 @@
+"""Taking in: what is asked for, and how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal, TypeAlias
+
+from kedge.core.outside import outside
+from kedge.core.values.base import Metadata, Scope
+
+
+class IngestMode(StrEnum):
+    """incremental skips what is unchanged; full takes everything again; recreate empties the collection first."""
+
+    INCREMENTAL = "incremental"
+    FULL = "full"
+    RECREATE = "recreate"
+
+
+@dataclass(frozen=True, slots=True)
+class IngestRequest:
+    """What to take in, where to, and how."""
+
+    scope: Scope
+    sources: tuple[str, ...]
+    """Files, folders, globs, URLs, JSONL corpora."""
+    kind: str = "documents"
+    mode: IngestMode = IngestMode.INCREMENTAL
+    topic: str | None = None
+    """topic_tag of every passage."""
+    title: str | None = None
+    """Overrides the detected title; for a single source."""
+    format: str | None = None
+    """Name of a format, instead of the detected one."""
+    metadata: Metadata = field(default_factory=dict)
+    """Kept with every document; filters see it."""
+    uploads: tuple[tuple[str, str], ...] = ()
+    """(file name, path of the spooled bytes) of uploads; set by the engine."""
+    options: Metadata = field(default_factory=dict)
+    """What only this kind knows; a table's `delimiter`, `encoding`, `header`."""
+
+
+class JobStatus(StrEnum):
+    """queued → chunking → embedding → extracting → complete, or failed."""
+
+    QUEUED = "queued"
+    CHUNKING = "chunking"
+    EMBEDDING = "embedding"
+    EXTRACTING = "extracting"
+    COMPLETE = "complete"
+    FAILED = "failed"
+
+    @property
+    def ended(self) -> bool:
+        return self in (JobStatus.COMPLETE, JobStatus.FAILED)
+
+
+@outside()
+@dataclass(frozen=True, slots=True)
+class SourceError:
+    """A source that could not be taken in, and why; the others go on."""
+
+    url: str
+    code: str
+    message: str
+    hint: str
+
+
+JobState: TypeAlias = Literal["queued", "running", "completed", "failed"]
+_STATES: Mapping[JobStatus, JobState] = {
+    JobStatus.QUEUED: "queued",
+    JobStatus.COMPLETE: "completed",
+    JobStatus.FAILED: "failed",
+}
+
+
+@outside(
+    {
+        "job_id": "id",
+        "collection": "scope.collection",
+        "state": "state",
+        "duration_seconds": "duration_seconds",
+    },
+    hidden=("request",),
+)
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job and how far it is: one ingestion, as the catalog remembers it across restarts."""
+
+    id: str
+    scope: Scope
+    kind: str
+    mode: IngestMode
+    request: Metadata
+    """What was asked for (sources and options), enough to run it again."""
+    status: JobStatus = JobStatus.QUEUED
+    current_step: str | None = None
+    progress: int = 0
+    """0–100."""
+    total_passages: int | None = None
+    processed_passages: int = 0
+    files_discovered: int = 0
+    files_processed: int = 0
+    files_skipped: int = 0
+    files_failed: int = 0
+    files_deleted: int = 0
+    passages_created: int = 0
+    passages_deleted: int = 0
+    errors: tuple[SourceError, ...] = ()
+    warnings: tuple[str, ...] = ()
+    error_message: str | None = None
+    document_id: str | None = None
+    """Set when the job is about one document."""
+    created_at: datetime | None = None
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+
+    @property
+    def state(self) -> JobState:
+        """The status without its steps."""
+        return _STATES.get(self.status, "running")
+
+    @property
+    def duration_seconds(self) -> float | None:
+        """From its start to its end; null before that."""
+        if self.started_at is None or self.completed_at is None:
+            return None
+        return round((self.completed_at - self.started_at).total_seconds(), 3)
+
+
+@outside(optional=("estimated_chunks",))
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """An ingestion that was queued; its job shows how it goes."""
+
+    job_id: str
+    status: JobStatus
+    document_id: str | None = None
+    """Where the job is about one document and its id is known."""
+    estimated_chunks: int | None = None
+
+    @classmethod
+    def of(cls, job: Job) -> Accepted:
+        """What is told of a job that has just been queued."""
+        return cls(job.id, job.status, job.document_id)

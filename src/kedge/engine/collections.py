@@ -1,0 +1,215 @@
+"""Collections: each pins its embedder and dimension. `kedge.engine.reindex` changes them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import time
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from functools import partial
+
+from kedge.core.errors import DimensionMismatchError, EmbedderMismatchError, KedgeError, NotFoundError, UsageError
+from kedge.core.ids import sha256
+from kedge.core.settings import Settings
+from kedge.core.values import Collection, Scope
+from kedge.ingest.ports import IndexedKind
+from kedge.models.ports import Embedder, VectorCache
+from kedge.models.registry import open_embedder
+from kedge.models.wrappers.cached import CachedEmbedder
+from kedge.models.wrappers.timed import OnEmbed, WatchedEmbedder
+from kedge.stores import registry
+from kedge.stores.bundle import Stores
+from kedge.stores.cache.file import FileCache
+from kedge.stores.ports import CanOptimize, IndexSpec
+
+log = logging.getLogger(__name__)
+
+PAGE = 1000
+PROBE = "kedge"
+"""What a model is asked to find out whether it works."""
+PROBE_SECONDS = 30.0
+"""A model that has worked within this time is not asked."""
+NAME = re.compile(r"[\w][\w .@-]{0,99}")
+
+
+def check_name(name: str) -> None:
+    """UsageError for what cannot be the name of a collection."""
+    if not NAME.fullmatch(name):
+        raise UsageError(
+            f"{name!r} cannot be the name of a collection.",
+            hint="Use letters, digits, spaces, dots, dashes and underscores, at most 100.",
+        )
+
+
+class CollectionKeeper:
+    """Makes, finds and deletes collections, and keeps their embedders loaded."""
+
+    def __init__(self, settings: Settings, stores: Stores) -> None:
+        self._settings = settings
+        self._stores = stores
+        self._embedders: dict[str, Embedder] = {}
+        self._watched: dict[str, WatchedEmbedder] = {}
+        """The same without their caches."""
+        self._worked_at: dict[str, float] = {}
+        """When a model last worked, of those that have not failed since."""
+        self._cache: VectorCache | None = None
+        self._loading = asyncio.Lock()
+        self.on_embed: OnEmbed = lambda _seconds, _worked: None
+        """Called after every call of an embedding model."""
+
+    async def get(self, scope: Scope) -> Collection:
+        """The collection, or NotFoundError that says how to make one."""
+        collection = await self._stores.catalog.collections.get(scope)
+        if collection is None:
+            raise NotFoundError(
+                f"There is no collection {scope.collection!r}.",
+                hint=f"Make it with: kedge ingest PATH --collection {scope.collection}",
+            )
+        return collection
+
+    async def ensure(self, scope: Scope, kind: IndexedKind, *, make: bool = True) -> tuple[Collection, Embedder]:
+        """The collection for writing, with its embedder; made if it is not there yet, or else NotFoundError."""
+        check_name(scope.collection)
+        collection = await self._stores.catalog.collections.get(scope) if make else await self.get(scope)
+        if collection is None:
+            collection = await self._make(scope, kind)
+        elif collection.kind != kind.name:
+            raise UsageError(
+                f"Collection {scope.collection!r} holds {collection.kind}, not {kind.name}.",
+                hint="Choose another collection with --collection.",
+            )
+        check_pinned(self._settings, collection)
+        embedder = await self.embedder_of(collection)
+        await self._stores.vectors.create(spec_of(collection, kind))
+        return collection, embedder
+
+    async def embedder_of(self, collection: Collection) -> Embedder:
+        """The embedder that the collection pins; checked against its dimension. Makes nothing: readers call it too."""
+        embedder = await self.embedder(collection.embedder)
+        if embedder.dimension != collection.dimension:
+            raise DimensionMismatchError(
+                found=embedder.dimension, expected=collection.dimension, collection=collection.scope.collection
+            )
+        return embedder
+
+    async def embedder(self, name: str) -> Embedder:
+        """Load an embedder once."""
+        async with self._loading:
+            if name not in self._embedders:
+                inner = await asyncio.to_thread(open_embedder, name, self._settings)
+                self._cache = self._cache or registry.open_cache(self._settings)
+                watched = WatchedEmbedder(inner, partial(self._embedded, name))
+                self._watched[name] = watched
+                path = self._settings.embed_cache
+                own = FileCache(path) if path and self._cache is None else None
+                self._embedders[name] = CachedEmbedder(watched, own, shared=self._cache)
+            return self._embedders[name]
+
+    def _embedded(self, name: str, seconds: float, worked: bool) -> None:
+        if worked:
+            self._worked_at[name] = time.monotonic()
+        else:
+            self._worked_at.pop(name, None)
+        self.on_embed(seconds, worked)  # whoever listens now, not when the model was loaded
+
+    async def delete(self, scope: Scope) -> None:
+        """Remove the collection in the order of D-18: all documents hidden at once, indexes, graph, then the catalog.
+
+        Broken off anywhere, it is empty to readers and the same call goes on: nothing is forgotten before it is gone.
+        """
+        collection = await self._stores.catalog.collections.get(scope)
+        if collection is None:
+            return
+        await self._stores.catalog.documents.retire(scope, await self._document_ids(scope))
+        spare = await self._stores.catalog.indexes.spare(scope)
+        for name in (collection.index_name, *(one.index_name for one in spare)):
+            await self._stores.vectors.drop(name)
+        await self._stores.graph.drop(scope)
+        await self._stores.nodes.drop(scope)
+        await self._stores.catalog.collections.delete(scope)
+
+    async def optimize(self, collection: Collection) -> None:
+        """Let the store improve its index if it can. A failure costs speed only, so it is logged."""
+        if isinstance(self._stores.vectors, CanOptimize):
+            try:
+                await self._stores.vectors.optimize(collection.index_name)
+            except KedgeError as error:
+                log.warning("index %s could not be optimized: %s", collection.index_name, error)
+
+    def probes(self) -> dict[str, Callable[[], Awaitable[object]]]:
+        """For each part something small to ask it; raises KedgeError if it does not work."""
+        nobody = Scope("health", "health")
+        return {
+            "catalog": lambda: self._stores.catalog.collections.get(nobody),
+            "graph": lambda: self._stores.graph.concepts_by_key(nobody, ["health"]),
+            "vectors": self._vectors_answer,
+            "embedder": self._embedder_answers,
+        }
+
+    async def close(self) -> None:
+        """Release the models."""
+        for embedder in self._embedders.values():
+            await embedder.close()
+        self._embedders.clear()
+
+    async def _document_ids(self, scope: Scope) -> list[str]:
+        found: list[str] = []
+        while page := await self._stores.catalog.documents.page(scope, limit=PAGE, offset=len(found)):
+            found += [document.id for document in page]
+        return found
+
+    async def _vectors_answer(self) -> None:
+        for collection in (await self._stores.catalog.collections.everywhere())[:1]:
+            await self._stores.vectors.count(collection.index_name, collection.scope.tenant)
+
+    async def _embedder_answers(self) -> None:
+        """The model of the settings has worked lately, or works now; what it answers is not taken from a cache."""
+        name = self._settings.embedder
+        worked = self._worked_at.get(name)
+        if worked is None or time.monotonic() - worked > PROBE_SECONDS:
+            await self.embedder(name)
+            await self._watched[name].embed_query(PROBE)
+
+    async def _make(self, scope: Scope, kind: IndexedKind) -> Collection:
+        embedder = await self.embedder(self._settings.embedder)
+        collection = Collection(
+            scope=scope,
+            kind=kind.name,
+            embedder=embedder.name,
+            dimension=embedder.dimension,
+            generation=1,
+            index_name=index_name(kind, scope, 1),
+            created_at=datetime.now(UTC),
+        )
+        # An index that the catalog does not know of would stay for ever: it is noted first, and made by `ensure`.
+        await self._stores.vectors.drop(collection.index_name)
+        await self._stores.graph.drop(scope)
+        await self._stores.catalog.collections.put(collection)
+        return collection
+
+
+def check_pinned(settings: Settings, collection: Collection) -> None:
+    """An embedder asked for by name must be the pinned one; the default gives way to it. EmbedderMismatchError."""
+    asked = settings.embedder
+    if "embedder" in settings.model_fields_set and asked not in (
+        collection.embedder,
+        collection.embedder.partition(":")[0],
+    ):
+        raise EmbedderMismatchError(
+            f"Collection {collection.scope.collection!r} was built with {collection.embedder!r}, not {asked!r}.",
+            hint=f"Run `kedge collection reindex {collection.scope.collection} --embedder {asked}` to change it.",
+            details={"expected": collection.embedder, "found": asked},
+        )
+
+
+def spec_of(collection: Collection, kind: IndexedKind) -> IndexSpec:
+    """The physical index of a collection."""
+    return IndexSpec(collection.index_name, collection.dimension, kind.fields)
+
+
+def index_name(kind: IndexedKind, scope: Scope, generation: int) -> str:
+    """Unique per tenant and collection, and a valid name in every store."""
+    owner = sha256(f"{scope.tenant}\x1f{scope.collection}")[:32]
+    return f"{kind.index_prefix}_{owner}_v{generation}"

@@ -1,0 +1,432 @@
+"""The composition root: settings become an `Engine` that takes documents in, searches and answers.
+
+async with Engine.open(settings) as engine:
+    job = await engine.ingest(IngestRequest(scope, ("docs/",)))
+    answer = await engine.ask(Query("What is a kedge?", scope))
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from kedge.answer.conversation.turns import open_turns
+from kedge.answer.record import Recorder
+from kedge.core.errors import KedgeError, NotFoundError, StoreError, UsageError
+from kedge.core.locks import finishing
+from kedge.core.settings import Settings
+from kedge.core.stages import Fact, stage, watched
+from kedge.core.values import (
+    Answer,
+    Collection,
+    Document,
+    DocumentStatus,
+    IngestRequest,
+    Job,
+    Json,
+    Passage,
+    Query,
+    Scope,
+    SearchResult,
+    StreamEvent,
+)
+from kedge.engine.collections import CollectionKeeper
+from kedge.engine.home import Home
+from kedge.engine.intake import Intake
+from kedge.engine.jobs.opened import Work, open_work
+from kedge.engine.jobs.ports import Duties
+from kedge.engine.kinds import OpenKinds
+from kedge.engine.readiness import Readiness
+from kedge.engine.reindex import OnCount, Reindexer
+from kedge.engine.retention import Retention
+from kedge.engine.tracing import Watch, open_tracer
+from kedge.engine.upkeep import Upkeep
+from kedge.ingest.apart.pool import close_idle
+from kedge.ingest.batch import OnStep, no_step
+from kedge.ingest.check import Checker, CheckReport, Problem
+from kedge.ingest.tracker import OnProgress
+from kedge.ingest.write.remove import delete_documents, sweep
+from kedge.kinds.ports import Parts
+from kedge.models.ports import LanguageModel
+from kedge.models.registry import open_writer
+from kedge.models.wrappers.timed import OnEmbed
+from kedge.stores import registry
+from kedge.stores.bundle import Stores
+from kedge.stores.catalog.ports import SpareIndex
+
+if TYPE_CHECKING:
+    from kedge.answer.judge.verdict import Judging
+    from kedge.engine.questions import Questions
+    from kedge.models.write.limits import ModelCall
+
+log = logging.getLogger(__name__)
+WORKER_AGAIN_SECONDS = 2.0
+"""After a failure of the catalog."""
+
+
+class Engine:
+    """All of Kedge over one set of stores. Made by `Engine.open`; safe for many tasks of one event loop."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        stores: Stores,
+        work: Work,
+        key: bytes,
+        *,
+        on_step: OnStep,
+        model: LanguageModel | None = None,
+    ) -> None:
+        self.settings = settings
+        self.stores = stores
+        self._work = work
+        self._on_step = on_step
+        self._keeper = CollectionKeeper(settings, stores)
+        self._reindexer = Reindexer(stores, self._keeper, work.locks, on_step)
+        self._recorder = Recorder(stores.catalog.analytics, key, settings.threshold)
+        self.hashed = self._recorder.hashed
+        """What stands for a user, a tenant or a question wherever its name must not."""
+        self._model = model
+        self._turns = open_turns(settings)
+        self.kinds = OpenKinds(settings, lambda: self._parts)
+        """The kinds of knowledge, each with its two ways and what only it has."""
+        self._intake = Intake(settings, stores, self._keeper, work, self.kinds, on_step=on_step)
+        self.llm_calls = 0
+        """Calls to a language model so far: none, as long as every answer is extractive."""
+        self.on_llm_call: Callable[[ModelCall], None] = lambda _call: None
+        """Called after every call to a language model with what it cost."""
+        self.on_check: Callable[[CheckReport | None], None] = lambda _report: None
+        """Called after every check in the background with what it found; None: it failed."""
+        self.watch = Watch()
+        """What stages of the work are told to."""
+        self.retention = Retention(stores.catalog.analytics, settings.analytics_days, self._turns)
+        """Forgets what is known of queries, by age and by user."""
+        self._readiness = Readiness({**self._keeper.probes(), "worker": self._worker_answers}, settings.ready_timeout)
+        self._worker: asyncio.Task[None] | None = None
+        self._upkeep = Upkeep(self._keeper.optimize)
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, settings: Settings, *, on_step: OnStep = no_step) -> AsyncIterator[Engine]:
+        """Lock the home, unless every store is a server, and open the stores. Models load on first use."""
+        model = open_writer(settings)  # a name or key that cannot be is told now, not at the first question
+        home = Home(settings.home)
+        home.acquire(shared=registry.on_servers(settings))
+        try:
+            stores = Stores(
+                registry.open_catalog(settings),
+                registry.open_vectors(settings),
+                registry.open_graph(settings),
+                registry.open_nodes(settings),
+            )
+            work = open_work(settings, stores.catalog, home)
+            engine = cls(settings, stores, work, home.key(), on_step=on_step, model=model)
+            engine.watch = Watch(tracer=open_tracer(settings))
+            try:
+                await engine.kinds.start()
+                yield engine
+            finally:
+                await engine._close()
+        finally:
+            home.release()
+
+    @cached_property
+    def _parts(self) -> Parts:
+        from kedge.engine.parts import open_parts
+
+        return open_parts(
+            self.settings,
+            self.stores,
+            self._keeper,
+            self._work,
+            recorder=self._recorder,
+            model=self._model,
+            on_step=self._on_step,
+            on_call=self._called,
+        )
+
+    @cached_property
+    def _questions(self) -> Questions:
+        from kedge.engine.questions import Questions
+
+        return Questions(self._parts, self.kinds, self._turns)
+
+    @property
+    def judging(self) -> Judging:
+        """How the evidence for an answer is measured and judged."""
+        return self._parts.judging
+
+    async def stop_worker(self) -> None:
+        """Take no job more; the one that runs is handed back, to be resumed by the next worker."""
+        if self._worker is not None:
+            self._worker.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._worker
+
+    async def _close(self) -> None:
+        await self.stop_worker()
+        await self._readiness.close()
+        await self._work.queue.close()
+        await self._upkeep.close()
+        await self.kinds.close()
+        await asyncio.to_thread(close_idle)
+        await self._keeper.close()
+        if self._model is not None:
+            await self._model.close()
+        await self.stores.vectors.close()
+        await self.stores.graph.close()
+        await self.stores.nodes.close()
+        await self.stores.catalog.close()
+        await asyncio.to_thread(self.watch.tracer.close)
+
+    def watch_embedding(self, on_embed: OnEmbed) -> None:
+        """Have every call of an embedding model told, with its seconds and whether it worked."""
+        self._keeper.on_embed = on_embed
+
+    def _called(self, call: ModelCall) -> None:
+        self.llm_calls += 1
+        self.on_llm_call(call)
+
+    # ------------------------------------------------------------ way in
+
+    async def ingest(self, request: IngestRequest, on_progress: OnProgress | None = None) -> Job:
+        """Take everything in and return the ended job. Faulty sources are in `job.errors`; the others went in."""
+        job = await self._intake.ingest(request, on_progress)
+        await self._look_after(job.scope)
+        return job
+
+    async def submit(self, request: IngestRequest) -> Job:
+        """Queue the request for a worker, in this process or another, and return at once. QueueFullError."""
+        return await self._intake.submit(request)
+
+    async def spool(self, name: str, chunks: AsyncIterator[bytes]) -> tuple[str, str]:
+        """Keep an upload until its job has run; the result goes into `IngestRequest.uploads`. QueueFullError."""
+        return await self._intake.keep(name, chunks)
+
+    async def warm_up(self) -> None:
+        """Load the models of the settings now rather than at the first use."""
+        await self._keeper.embedder(self.settings.embedder)
+        await self._parts.retriever.warm_up()
+        await self.judging.readings.warm_up()
+
+    async def settle(self) -> None:
+        """Wait for the search index that is built behind large ingests.
+
+        Search works without it, only slower. An engine that is closed before loses nothing but that work: the next
+        ingest into the collection, or the next worker, takes it up.
+        """
+        await self._upkeep.settle()
+
+    def start_worker(self, at_once: int | None = None) -> None:
+        """Run queued jobs, finish what a former process left (jobs, indexes) and check now and then, until closed.
+
+        `at_once` is how many jobs run together (default: the setting `workers`). 0 leaves all to other processes,
+        where there can be any.
+        """
+        wanted = self.settings.workers if at_once is None else at_once
+        if self._worker is None and (wanted or not self._work.shared):
+            self._worker = asyncio.create_task(self._serve(max(1, wanted)))
+
+    async def drain(self) -> int:
+        """Run every unfinished job now and have every index looked after; returns how many jobs there were."""
+        await self._look_after()
+        return await self._work.queue.drain(Duties(self._run_queued, self._check))
+
+    async def _serve(self, at_once: int) -> None:
+        """A catalog that fails for a while must not end the work for good."""
+        duties = Duties(self._run_queued, self._check, self.settings.check_every, at_once)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.retention.run())
+            while True:
+                try:
+                    await self._look_after()
+                    await self._work.queue.work(duties)
+                except* KedgeError as errors:
+                    log.error("the worker was broken off, it goes on: %s", errors.exceptions[0])
+                await asyncio.sleep(WORKER_AGAIN_SECONDS)
+
+    async def _run_queued(self, job: Job) -> None:
+        facts: dict[str, Fact] = {"job_id": job.id, "tenant": self.hashed(job.scope.tenant)[:16]}
+        with watched(self.watch, facts), stage("ingest", **facts, kind=job.kind):
+            await self._intake.run_queued(job)
+        await self._look_after(job.scope)
+
+    async def workers(self) -> int:
+        """Workers that live, in this process and in others."""
+        return await self._work.queue.workers()
+
+    async def _worker_answers(self) -> None:
+        """The worker of this process, if it is to have one, works."""
+        if self._worker is not None and self._worker.done() and not self._worker.cancelled():
+            raise StoreError("The worker of this process has ended.", hint="The log says why; start the server again.")
+
+    async def _look_after(self, scope: Scope | None = None) -> None:
+        catalog = self.stores.catalog.collections
+        for collection in await catalog.everywhere() if scope is None else [await catalog.get(scope)]:
+            if collection is not None:
+                self._upkeep.due(collection)
+
+    async def _check(self) -> None:
+        """In the background: what it finds and puts right is in the log and in the metrics."""
+        report: CheckReport | None = None
+        try:
+            report = await self.check(repair=True)
+            log.info("checked %d collections, %d passages", report.collections, report.passages)
+        except KedgeError as error:
+            log.error("the check failed: %s", error)
+        for problem in report.problems if report else ():
+            log.warning("check %s", problem)
+        self.on_check(report)
+
+    # ------------------------------------------------------------ way out
+
+    async def search(self, query: Query) -> SearchResult:
+        """Passages for the query, best first. Raises QueryError for a query that cannot be."""
+        return await self._questions.search(query)
+
+    async def rank(self, query: Query, limit: int) -> SearchResult:
+        """Like search, with as many results as wanted and a question of any length: for evaluation."""
+        return await self._parts.retriever.rank(query, limit)
+
+    async def ask(self, query: Query) -> Answer:
+        """An answer made of cited sentences, or a refusal that says so."""
+        return await self._questions.ask(query)
+
+    async def stream(self, query: Query) -> AsyncGenerator[StreamEvent, None]:
+        """The answer in events: tokens, citations, metadata, done; or an error event."""
+        async with aclosing(self._questions.stream(query)) as events:
+            async for event in events:
+                yield event
+
+    async def feedback(self, tenant: str, query_id: str, rating: int, comment: str | None = None) -> str:
+        """Keep what somebody thought of an answer; returns the feedback's id."""
+        if not 1 <= rating <= 5:
+            raise UsageError("The rating must be between 1 and 5.")
+        return await self.stores.catalog.analytics.feedback(tenant, query_id, rating, comment)
+
+    # ------------------------------------------------------------ what is there, and administration
+
+    async def collections(self, tenant: str) -> list[Collection]:
+        """All collections of the tenant, by name."""
+        return [self.kinds.counted(one) for one in await self.stores.catalog.collections.all(tenant)]
+
+    async def collection(self, scope: Scope) -> Collection:
+        """One collection. NotFoundError."""
+        return self.kinds.counted(await self._keeper.get(scope))
+
+    async def delete_collection(self, scope: Scope) -> None:
+        """Remove a collection with everything in it. NotFoundError."""
+        async with self._work.locks.writing(scope):
+            kind = self.kinds.find((await self._keeper.get(scope)).kind)
+            if kind is not None:
+                await kind.delete(scope)
+            await self._keeper.delete(scope)
+
+    async def reindex(
+        self, scope: Scope, embedder: str, on_count: OnCount | None = None, *, keep_old: bool = True
+    ) -> Collection:
+        """Embed anew with another model beside the old index, then switch. Broken off, it goes on when called again."""
+        collection = await self._reindexer.run(scope, embedder, keep=keep_old, on_count=on_count)
+        self._upkeep.due(collection)
+        return collection
+
+    async def rollback(self, scope: Scope, on_count: OnCount | None = None) -> Collection:
+        """Return to the index that was in use before the last re-index or rollback. NotFoundError when none is kept."""
+        return await self._reindexer.rollback(scope, on_count=on_count)
+
+    async def discard_indexes(self, scope: Scope) -> int:
+        """Drop the former index of a collection and half-built ones; returns how many."""
+        return await self._reindexer.discard(scope)
+
+    async def spare_indexes(self, scope: Scope) -> list[SpareIndex]:
+        """Indexes of a collection beside the one in use: being built, or kept for a rollback. NotFoundError."""
+        await self._keeper.get(scope)
+        return await self.stores.catalog.indexes.spare(scope)
+
+    async def documents(
+        self, scope: Scope, *, status: DocumentStatus | None = None, limit: int = 100, offset: int = 0
+    ) -> list[Document]:
+        """Documents of a collection, by url."""
+        await self._keeper.get(scope)
+        return await self.stores.catalog.documents.page(scope, status=status, limit=limit, offset=offset)
+
+    async def document(self, tenant: str, document_id: str) -> tuple[Document, list[Passage]]:
+        """One document with its live passages in order. NotFoundError."""
+        while True:
+            document = await self.stores.catalog.documents.get(tenant, document_id)
+            if document is None:
+                raise NotFoundError(f"There is no document {document_id}.", hint="`kedge document list` shows all.")
+            passages = await self.stores.catalog.passages.of_document(tenant, document_id)
+            versions = {passage.version_id for passage in passages}
+            if versions <= {document.live_version} and len(passages) == document.chunk_count:
+                return document, passages  # else it was switched between the two reads
+
+    async def passage(self, scope: Scope, passage_id: str, beside: int = 1) -> tuple[Document, list[Passage]]:
+        """A live passage among up to `beside` passages before and after it, and its document. NotFoundError."""
+        passages = self.stores.catalog.passages
+        while (found := (await passages.live(scope, [passage_id])).get(passage_id)) is not None:
+            document = await self.stores.catalog.documents.get(scope.tenant, found.document_id)
+            first, last = max(0, found.index - beside), found.index + beside
+            around = await passages.of_document(scope.tenant, found.document_id, first=first, last=last)
+            versions = {passage.version_id for passage in around}
+            if document is not None and versions == {found.version_id} == {document.live_version}:
+                return document, around  # else it was switched between the reads
+        raise NotFoundError(
+            f"There is no passage {passage_id} in {scope.collection!r}.",
+            hint="Its document may have changed or gone since: ask again.",
+        )
+
+    async def delete_document(self, tenant: str, document_id: str) -> Document:
+        """Take a document out: hidden at once, then cleared from the indexes, then archived. NotFoundError."""
+        document, _ = await self.document(tenant, document_id)
+        locks = self._work.locks
+        async with locks.writing(document.scope, document_id), locks.named(finishing(document.scope)):
+            await delete_documents(self.stores, document.scope, [document_id], self._on_step)
+        return (await self.document(tenant, document_id))[0]
+
+    async def job(self, tenant: str, job_id: str) -> Job:
+        """One job. NotFoundError."""
+        job = await self.stores.catalog.jobs.get(tenant, job_id)
+        if job is None:
+            raise NotFoundError(f"There is no job {job_id}.", hint="`kedge job list` shows all.")
+        return job
+
+    async def jobs(self, tenant: str, limit: int = 50) -> list[Job]:
+        """Jobs of the tenant, newest first."""
+        return await self.stores.catalog.jobs.recent(tenant, limit=limit)
+
+    async def check(self, repair: bool = False) -> CheckReport:
+        """Compare the indexes with the catalog; with `repair`, put right what differs."""
+        scopes = [collection.scope for collection in await self.stores.catalog.collections.everywhere()]
+        checker = Checker(self.stores, self._keeper.embedder_of, self._work.locks.writing, self.kinds.find)
+        report = await checker.run(scopes, repair=repair)
+        for scope in scopes if repair else ():
+            await self._reindexer.drop_unneeded(scope)
+        return replace(report, problems=(*report.problems, *await self._kind_problems(scopes, repair=repair)))
+
+    async def _kind_problems(self, scopes: Sequence[Scope], *, repair: bool) -> list[Problem]:
+        """How what only a kind keeps differs from the index."""
+        found: list[Problem] = []
+        for scope in scopes:
+            collection = await self.stores.catalog.collections.get(scope)
+            kind = self.kinds.find(collection.kind) if collection is not None else None
+            if collection is not None and kind is not None:
+                found += await kind.problems(collection, repair=repair)
+        return found
+
+    async def sweep(self) -> int:
+        """Clear the indexes of what no reader sees any more."""
+        removed = 0
+        for collection in await self.stores.catalog.collections.everywhere():
+            async with self._work.locks.writing(collection.scope):
+                removed += await sweep(self.stores, self._on_step, collection.scope)
+        return removed
+
+    async def health(self) -> Mapping[str, Json]:
+        """For each part, whether it answers within `ready_timeout`."""
+        return await self._readiness.parts()

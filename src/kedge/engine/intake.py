@@ -1,0 +1,155 @@
+"""The way in, as jobs: a request becomes a row of the catalog, and whoever works runs it under the right locks."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+from kedge.core.errors import KedgeError, QueueFullError, UsageError
+from kedge.core.locks import finishing
+from kedge.core.settings import Settings
+from kedge.core.untrusted import file_name
+from kedge.core.values import IngestMode, IngestRequest, Job
+from kedge.engine.collections import CollectionKeeper, check_name
+from kedge.engine.jobs.opened import Work
+from kedge.engine.jobs.ports import job_lock
+from kedge.engine.kinds import OpenKinds
+from kedge.ingest.batch import OnStep, Target
+from kedge.ingest.tracker import JobTracker, OnProgress, new_job, unpack_request
+from kedge.kinds.ports import IngestRun, OpenKind
+from kedge.stores.bundle import Stores
+
+log = logging.getLogger(__name__)
+FULL_SECONDS = 30
+"""What is said to callers while the queue is full."""
+
+
+class Intake:
+    """Registers, queues and runs ingestions."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        stores: Stores,
+        keeper: CollectionKeeper,
+        work: Work,
+        kinds: OpenKinds,
+        *,
+        on_step: OnStep,
+    ) -> None:
+        self._settings = settings
+        self._stores = stores
+        self._keeper = keeper
+        self._work = work
+        self._kinds = kinds
+        self._on_step = on_step
+
+    async def ingest(self, request: IngestRequest, on_progress: OnProgress | None) -> Job:
+        """Run the request here and now. Raises what the job failed of."""
+        job = await self._register(request)
+        async with self._work.locks.named(job_lock(job.id)):
+            return await self._run(job, on_progress)
+
+    async def submit(self, request: IngestRequest) -> Job:
+        """Queue the request. QueueFullError, and nothing is kept, when as many jobs wait as may."""
+        try:
+            await self._check_room()
+            job = await self._register(request)
+        except KedgeError:
+            await self._work.spool.discard(request.uploads)
+            raise
+        await self._work.queue.put(job)
+        return job
+
+    async def keep(self, name: str, chunks: AsyncIterator[bytes]) -> tuple[str, str]:
+        """Keep an upload until its job has run, where whoever runs it can read it. QueueFullError."""
+        await self._check_room()
+        return file_name(name), await self._work.spool.keep(chunks)
+
+    async def run_queued(self, job: Job) -> None:
+        """Run a job of the queue. What it fails of is in its row and in the log."""
+        try:
+            await self._run(job, None)
+        except KedgeError as error:
+            log.error("job %s failed: %s", job.id, error)
+        except Exception as error:  # the job loop goes on with the next job, whatever this one met
+            log.exception("job %s failed unexpectedly", job.id)
+            unexpected = KedgeError(f"Something unexpected: {type(error).__name__}.", hint="The log tells more.")
+            await JobTracker(self._stores.catalog.jobs, job).fail(unexpected)
+
+    async def _check_room(self) -> None:
+        waiting, _ = await self._stores.catalog.jobs.waiting()
+        if waiting >= self._settings.max_queued:
+            raise QueueFullError(
+                f"{waiting} ingestions wait or run already, and no more are taken.",
+                hint=f"Try again in {FULL_SECONDS} s, start more workers, or raise max_queued.",
+                details={"retry_after": FULL_SECONDS, "waiting": waiting, "most": self._settings.max_queued},
+            )
+
+    async def _register(self, request: IngestRequest) -> Job:
+        if not request.sources and not request.uploads:
+            raise UsageError("There is nothing to take in.", hint="Name a file, a folder, a glob or a URL.")
+        check_name(request.scope.collection)
+        from kedge.ingest.parse.formats import check_format  # not loaded by what only lists
+
+        check_format(request.format)
+        job = new_job(request, self._kinds.named(request.kind).way_in.sole_document(request))
+        await self._stores.catalog.jobs.put(job)
+        return job
+
+    async def _run(self, job: Job, on_progress: OnProgress | None) -> Job:
+        request = unpack_request(job)
+        tracker = JobTracker(self._stores.catalog.jobs, job, on_progress)
+        beside = self._work.shared and request.mode is not IngestMode.RECREATE
+        async with self._work.spool.fetched(request.uploads) as uploads:
+            run = _JobRun(self, replace(request, uploads=uploads), tracker)
+            ended = await (run.beside_others(job.document_id) if beside and job.document_id else run.alone())
+        await self._work.spool.discard(request.uploads)
+        return ended
+
+    async def _target(self, request: IngestRequest, kind: OpenKind, *, make: bool) -> Target:
+        collection, embedder = await self._keeper.ensure(request.scope, kind.kind, make=make)
+        return Target(self._stores, collection, embedder, self._settings, self._on_step, self._work.shared)
+
+
+class _JobRun:
+    """One run of one job."""
+
+    def __init__(self, intake: Intake, request: IngestRequest, tracker: JobTracker) -> None:
+        self._intake = intake
+        self._request = request
+        self._tracker = tracker
+        self._kind = intake._kinds.named(request.kind)
+        self._locks = intake._work.locks
+
+    async def alone(self) -> Job:
+        """With the collection for itself."""
+        async with self._locks.writing(self._request.scope):
+            if self._request.mode is IngestMode.RECREATE and not self._kind.way_in.empties_itself:
+                await self._intake._keeper.delete(self._request.scope)
+            run = self._begun(await self._target(make=True))
+            await run.take_in()
+            return await run.finish()
+
+    async def beside_others(self, document_id: str) -> Job:
+        """One document, while other workers take in others; they wait for each other at the short end only."""
+        scope = self._request.scope
+        if await self._intake._stores.catalog.collections.get(scope) is None:
+            async with self._locks.writing(scope):
+                await self._target(make=True)
+        async with self._locks.writing(scope, document_id):
+            run = self._begun(await self._target(make=False))
+            await run.take_in()
+            async with self._locks.named(finishing(scope)):
+                return await run.finish(document_id)
+
+    def _begun(self, target: Target) -> IngestRun:
+        return self._kind.way_in.run(target, self._request, self._tracker)
+
+    async def _target(self, *, make: bool) -> Target:
+        try:
+            return await self._intake._target(self._request, self._kind, make=make)
+        except KedgeError as error:
+            await self._tracker.fail(error)
+            raise

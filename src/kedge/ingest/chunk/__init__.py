@@ -1,0 +1,1 @@
+"""Texts are cut into passages."""

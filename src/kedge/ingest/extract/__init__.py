@@ -1,0 +1,1 @@
+"""The concept graph: what passages speak of and how it is related."""

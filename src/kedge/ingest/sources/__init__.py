@@ -1,0 +1,1 @@
+"""Where documents come from: files, folders, addresses, corpora and uploads."""

@@ -1,0 +1,1 @@
+"""What is written to the stores beside new passages: changes in place, and removal."""

@@ -1,1 +1,0 @@
-"""Kedge inside other frameworks, each behind an extra of its own."""

@@ -1,0 +1,1 @@
+"""What courses add to the command line, the server, the client and `Kedge`."""

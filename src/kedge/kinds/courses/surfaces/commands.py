@@ -1,0 +1,172 @@
+"""`kedge course lessons|lesson|prerequisites|expand|search`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.padding import Padding
+from rich.text import Text
+
+from kedge.core.outside import to_json
+from kedge.core.values import Passage
+from kedge.core.values.filters import parse_terms
+from kedge.kinds.courses.learning import path_text
+from kedge.kinds.courses.query import Learner
+from kedge.kinds.courses.shelf import DEFAULT_TOKENS
+from kedge.kinds.courses.surfaces.opened import courses_of
+from kedge.kinds.courses.values import Lesson, Prerequisites
+from kedge.surfaces.cli.common import CommandRun, command, scope
+from kedge.surfaces.cli.query import FilterOption
+from kedge.surfaces.cli.render import around, highlighted, query_words, show_warnings
+from kedge.surfaces.cli.tables import plain_table
+
+app = typer.Typer(no_args_is_help=True)
+Book = Annotated[str, typer.Argument(metavar="BOOK", help="Collection that holds the course.")]
+LessonName = Annotated[
+    str, typer.Argument(metavar="LESSON", help="Its number (3.2, or 2/3.2 with the module), title, file or parent id.")
+]
+
+
+@command(app, "lessons")
+def lessons(session: CommandRun, book: Book, filters: FilterOption = None) -> None:
+    """List the lessons of a course in the order in which they are taught."""
+    settings = session.settings()
+    where = parse_terms(filters or [])
+    found = session.with_engine(settings, lambda engine: courses_of(engine).lessons(scope(settings, book), where))
+    if session.json:
+        session.emit([to_json(lesson) for lesson in found])
+        return
+    table = plain_table("module", "lesson", "title", "tier", "level", "layer", "passages", "needs", "file")
+    for one in found:
+        needs = "-" if not one.needs else ", ".join(one.needs)
+        codes = str(one.hardware_tier), one.proficiency_level, one.layer, str(one.passages)
+        table.add_row(one.place.module, one.place.number, one.title, *codes, needs, one.source_file)
+    session.out.print(table)
+
+
+@command(app, "lesson")
+def lesson(session: CommandRun, book: Book, name: LessonName, filters: FilterOption = None) -> None:
+    """Show a lesson whole, its passages in order."""
+    settings = session.settings()
+    where = parse_terms(filters or [])
+    whole = session.with_engine(settings, lambda engine: courses_of(engine).lesson(scope(settings, book), name, where))
+    if session.json:
+        session.emit(to_json(whole))
+        return
+    _head(session, whole.lesson)
+    for passage in whole.passages:
+        session.out.print(f"\n{passage.text}", markup=False)
+
+
+@command(app, "prerequisites")
+def prerequisites(session: CommandRun, book: Book, name: LessonName, filters: FilterOption = None) -> None:
+    """Say what must be known before a lesson, in learning order, with the path to each."""
+    settings = session.settings()
+    where = parse_terms(filters or [])
+    found = session.with_engine(
+        settings, lambda engine: courses_of(engine).prerequisites(scope(settings, book), name, where)
+    )
+    if session.json:
+        session.emit(to_json(found))
+    else:
+        _show_needs(session, found)
+
+
+@command(app, "expand")
+def expand(
+    session: CommandRun,
+    book: Book,
+    passage_id: Annotated[str, typer.Argument(metavar="PASSAGE", help="Id of a passage, as search gives it.")],
+    max_tokens: Annotated[int, typer.Option(help="Budget for the passage and its neighbours.")] = DEFAULT_TOKENS,
+    filters: FilterOption = None,
+) -> None:
+    """Show a passage with what stands before and after it in its lesson."""
+    settings = session.settings()
+    where = parse_terms(filters or [])
+    found = session.with_engine(
+        settings, lambda engine: courses_of(engine).expand(scope(settings, book), passage_id, max_tokens, where)
+    )
+    if session.json:
+        session.emit(to_json(found))
+        return
+    for passage in found.passages:
+        style = "bold" if passage.id == passage_id else "default"
+        session.out.print(Text(f"{passage.text}\n", style=style))
+    session.note(f"{len(found.passages)} passages, {found.tokens} tokens")
+
+
+@command(app, "search")
+def search(
+    session: CommandRun,
+    book: Book,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What to look for, 3 characters at least.")],
+    *,
+    limit: Annotated[int, typer.Option("--limit", "-k", help="How many passages, 1–20.")] = 5,
+    hardware_tier: Annotated[int, typer.Option(help="Highest hardware tier that the reader has, 1–4.")] = 1,
+    module: Annotated[str | None, typer.Option(help="Only this module.")] = None,
+    chapter_min: Annotated[int | None, typer.Option(help="From this chapter on.")] = None,
+    chapter_max: Annotated[int | None, typer.Option(help="Up to this chapter.")] = None,
+    lesson_number: Annotated[int | None, typer.Option("--lesson", help="Only lessons with this number.")] = None,
+    levels: Annotated[list[str] | None, typer.Option("--level", help="A1–C2; may be repeated.")] = None,
+    layer: Annotated[str | None, typer.Option(help="L1–L4.")] = None,
+    parent: Annotated[str | None, typer.Option(help="Only the lesson with this parent id.")] = None,
+) -> None:
+    """Find passages for a reader: nothing that needs hardware above the tier is shown."""
+    settings = session.settings()
+    reader = Learner(
+        hardware_tier=hardware_tier,
+        module=module,
+        chapter_min=chapter_min,
+        chapter_max=chapter_max,
+        lesson=lesson_number,
+        proficiency_levels=tuple(levels or ()),
+        layer=layer,
+        parent_doc_id=parent,
+    )
+    found = session.with_engine(
+        settings, lambda engine: courses_of(engine).find(scope(settings, book), text, reader, limit)
+    )
+    if session.json:
+        session.emit(to_json(found))
+        show_warnings(session, found.result)
+        return
+    words = query_words(text)
+    for hit in found.result.hits:
+        session.out.print(Text.assemble(f"{hit.rank:>2}. ", _place(hit.passage), (f"  {hit.score:.3f}", "green")))
+        session.out.print(Padding.indent(highlighted(around(hit.passage.text, words), words), 4))
+    if not found.result.hits:
+        session.note(f"Nothing found among {found.total_found} passages that pass the filters.")
+
+
+def _place(passage: Passage) -> Text:
+    meta = passage.metadata
+    number = f"module {meta.get('module')}, lesson {meta.get('chapter')}.{meta.get('lesson')}"
+    section = f" › {meta['section_title']}" if meta.get("section_title") else ""
+    tier = f"  (tier {meta.get('hardware_tier')}, {meta.get('proficiency_level')}, {meta.get('layer')})"
+    return Text.assemble((passage.title, "bold"), section, (f"  {number}{tier}", "dim"))
+
+
+def _head(session: CommandRun, one: Lesson) -> None:
+    session.out.print(Text(f"{one.name}", style="bold"))
+    codes = f"hardware tier {one.hardware_tier}, {one.proficiency_level}, {one.layer}, {one.passages} passages"
+    session.out.print(Text(f"module {one.place.module}, {codes}, {one.source_file}", style="dim"))
+
+
+def _show_needs(session: CommandRun, found: Prerequisites) -> None:
+    asked = found.lesson
+    session.out.print(Text.assemble("before ", (asked.name, "bold"), f" (module {asked.place.module}):"))
+    table = plain_table("module", "lesson", "title", "path", "by")
+    for need in found.needed:
+        place = need.lesson.place
+        table.add_row(place.module, place.number, need.lesson.title, path_text(need), need.why)
+    if found.needed:
+        session.out.print(table)
+    for module in found.modules:
+        session.out.print(f"all of module {module}", markup=False)
+    for name in found.outside:
+        session.out.print(f"{name} (not in this course)", markup=False)
+    if not (found.needed or found.modules or found.outside):
+        session.out.print("nothing")
+    if found.hidden:
+        session.note(f"{found.hidden} more are left out by the filter")

@@ -1,0 +1,1 @@
+"""Documents: files, folders, addresses and corpora become passages."""

@@ -1,0 +1,39 @@
+"""Documents: prose and code in files, folders, addresses, uploads and JSONL corpora (requirements D)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
+
+from kedge.kinds.ports import Kind, OpenKind, Parts
+
+if TYPE_CHECKING:
+    from kedge.core.settings import Settings
+
+
+class DocumentsKind(Kind[OpenKind]):
+    """Sources become passages, and passages answers: what every kind does that says nothing else."""
+
+    name = "documents"
+    index_prefix = "knowledge_chunks"
+    fields: ClassVar[Mapping[str, str]] = {
+        "document_id": "keyword",
+        "topic_tag": "keyword",
+        "language": "keyword",
+        "has_code": "bool",
+        "has_formula": "bool",
+        "has_table": "bool",
+    }
+
+    def starts(self, settings: Settings) -> bool:  # noqa: ARG002
+        return False
+
+    def open(self, parts: Parts) -> OpenKind:
+        from kedge.kinds.documents.way_in import DocumentMaker, sole_document
+        from kedge.kinds.passages import PassagesWayIn, PassagesWayOut
+
+        way_in = PassagesWayIn(DocumentMaker(), sole_document)
+        return OpenKind(self, way_in, PassagesWayOut(parts.retriever, parts.answerer))
+
+
+KIND = DocumentsKind()

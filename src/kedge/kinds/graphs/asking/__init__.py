@@ -1,0 +1,1 @@
+"""Questions to a graph: nodes named, paths matched, answers written."""

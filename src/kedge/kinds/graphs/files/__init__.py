@@ -1,0 +1,1 @@
+"""Files that hold graphs, read as nodes and edges."""

@@ -1,0 +1,1 @@
+"""What graphs add to the command line, the server, the client and `Kedge`."""

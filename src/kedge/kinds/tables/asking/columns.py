@@ -1,0 +1,266 @@
+"""Which columns the words of a question mean: by name, parts of the name, synonyms and kinds of measure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import Stemmer
+from rapidfuzz.distance import OSA
+
+from kedge.kinds.tables.asking.lexicon import Lexicon, load
+from kedge.kinds.tables.asking.words import Token, name_words, singular, written_out
+from kedge.kinds.tables.schema import Column, ColumnType, Table
+
+_KEYS = frozenset("id key code no nr number name title label identifier uuid ref".split())
+"""Words by which a column says that it names a thing: `customer_id` is the customer."""
+_PLAIN = frozenset(
+    "value amount total usd eur gbp in the of per net gross minute min hour second sec day km kg cm mm mile meter "
+    "metre lb celsius percent maximum minimum".split()
+)
+"""Words that a measure's name may have beside the one people say: `sales_value` is the sales."""
+_TIMES = frozenset("date time timestamp datetime day at on when".split())
+_NOT_ADDED = frozenset(
+    "price rate rating score age salary wage temperature percent percentage ratio average avg mean median grade level "
+    "index rank height weight width length latitude longitude lat lon year month day week hour "
+    "share unit bmi pressure speed fare satisfaction stars star nps quality mark marks maximum minimum gdp density "
+    "speed depth elevation altitude acceleration horsepower displacement mpg iq".split()
+)
+"""Words of measures that one does not add up over rows."""
+_RATED = frozenset("rating score satisfaction grade star mark nps quality rate".split())
+"""Words of measures that are given anew each time, so that many become one by averaging."""
+ADDED = ("revenue", "quantity")
+_FITS = 0.6
+_SAYS_LITTLE = ("thing.", "evidence.", "measure.", "event.", "synonyms.")
+"""Tags of words that may still be an abbreviated column written out."""
+_PURCHASES = frozenset("order invoice basket transaction purchase sale receipt cart bill".split())
+_PERSONS = frozenset(
+    "name fullname person employee customer client player patient student author doctor user member".split()
+)
+_stem = Stemmer.Stemmer("english").stemWord
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnMatch:
+    """Tokens `start` to `end` name one of these columns, the best first; several when they fit equally."""
+
+    start: int
+    end: int
+    columns: tuple[Column, ...]
+    score: float
+
+
+@dataclass(frozen=True)
+class _Known:
+    column: Column
+    words: tuple[str, ...]
+    core: tuple[str, ...]
+    concepts: frozenset[str]
+    added: bool
+
+
+class Columns:
+    """The columns of one table by their words."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        english = load("english")
+        self._known = [_know(column, english) for column in table.columns]
+        self._by_field = {known.column.field: known for known in self._known}
+        synonyms: dict[str, set[str]] = {}
+        for phrase, tags in english.phrases.items():
+            for tag in tags:
+                if tag.startswith("synonyms.") and len(phrase) == 1:
+                    synonyms.setdefault(singular(phrase[0]), set()).add(singular(tag.partition(".")[2]))
+        self._synonyms = synonyms
+        self.longest = max((len(known.words) for known in self._known), default=0)
+        self._by_word: dict[str, list[_Known]] = {}
+        for known in self._known:
+            for word in {*known.words, *map(_stem, known.words)}:
+                self._by_word.setdefault(word, []).append(known)
+
+    def of_concept(self, concept: str) -> list[Column]:
+        """Measured columns whose name speaks of this kind of measure."""
+        return [known.column for known in self._known if concept in known.concepts and known.column.type.measured]
+
+    def has_concept(self, field: str, concept: str) -> bool:
+        return concept in self._by_field[field].concepts
+
+    def adds(self, field: str) -> bool:
+        """Whether one adds this measure up over rows, by its name."""
+        return self._by_field[field].added
+
+    def rated(self, field: str) -> bool:
+        """Whether it is a rating, by its name."""
+        return bool(_RATED & set(self._by_field[field].words))
+
+    def transacted(self, field: str) -> bool:
+        """Whether the column names purchases, whose price is what all their rows come to."""
+        return bool(_PURCHASES & set(self._by_field[field].words))
+
+    def words(self, field: str) -> frozenset[str]:
+        """Stems of the words in the column's name."""
+        return frozenset(_stem(word) for word in self._by_field[field].words)
+
+    def said_in(self, word: str, field: str) -> bool:
+        """Whether the column's name has this word."""
+        return word in self._by_field[field].words
+
+    def same_thing(self, columns: Sequence[Column]) -> bool:
+        """Whether columns name one kind of thing, as product_id and product_name do."""
+        return len({self._by_field[column.field].core for column in columns}) == 1
+
+    def names(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """The field of every column without dates, with the words of its name."""
+        return ((known.column.field, known.words) for known in self._known if not known.column.type.dated)
+
+    def named_like(self, stems: frozenset[str] | set[str], field: str) -> bool:
+        """Whether the column's name has a word with one of these stems: hired and HireDate."""
+        return bool(stems & self.words(field))
+
+    def people(self) -> list[Column]:
+        """Columns that name persons."""
+        return [k.column for k in self._known if is_entity(k.column) and _PERSONS & set(k.words)]
+
+    def dated(self) -> list[Column]:
+        return [known.column for known in self._known if known.column.type.dated]
+
+    def matches(self, question: Sequence[Token], start: int, end: int, lexicon: Lexicon) -> ColumnMatch | None:
+        """The columns that these tokens name, without mending errors."""
+        forms = [tuple(token.word for token in question[start:end])]
+        folded = tuple(token.folded for token in question[start:end])
+        translated = [tag.partition(".")[2] for tag in lexicon.tags(*folded) if tag.startswith("nouns.")]
+        forms += [tuple(singular(word) for word in noun.split("_")) for noun in translated]
+        forms += [tuple(singular(written_out(word)) for word in folded)]
+        if len(folded) > 2 and folded[1] == "of" and not (lexicon.tags(*folded[:1]) or lexicon.tags(*folded[:2])):
+            forms += [(*forms[0][:1], *forms[0][2:])]
+        best = self._scores(forms)
+        if not best and all(tag.startswith(_SAYS_LITTLE) for tag in lexicon.tags(*folded)):
+            best = self._shortened(forms[0])
+        measures = [tag.partition(".")[2] for tag in lexicon.tags(*folded) if tag.startswith("concept.")]
+        if not best and end - start == 1 and not any(map(self.of_concept, measures)):
+            other = [(word,) for form in forms for word in sorted(self._synonyms.get(form[0], ()))]
+            near = self._scores(other) or [found for form in dict.fromkeys(other) for found in self._shortened(form)]
+            best = [(known, 0.95 * score) for known, score in near]
+        return _chosen(start, end, best)
+
+    def _shortened(self, asked: tuple[str, ...]) -> list[tuple[_Known, float]]:
+        """Columns named by initials (mpg, miles per gallon), without a gap (marketvalue), or by a beginning (displ)."""
+        out = []
+        first = "".join(word[:1] for word in asked)
+        for known in self._known:
+            whole = len(known.words) == 1 and len(asked) > 2 and known.words[0] == first
+            initials = "".join(word[:1] for word in known.words)
+            spelt = len(asked) == 1 and len(known.words) > 2 and asked[0] == initials
+            begins = len(asked) == 1 and any(_begins(word, asked[0]) for word in known.core)
+            joined = "".join(known.words)
+            spelt = spelt or (len(asked) + len(known.words) > 2 and "".join(asked) in (joined, singular(joined)))
+            if whole or spelt or (begins and not known.column.type.dated):
+                out.append((known, 0.95 if whole or spelt else 0.85 if len(known.core) == 1 else 0.75))
+        return out
+
+    def spread(self, question: Sequence[Token], place: int) -> ColumnMatch | None:
+        """The one column whose words all stand somewhere in the question, this one among them: goals were scored."""
+        said = {token.word for token in question} | {_stem(token.folded) for token in question}
+        word = question[place].word
+        near = {known.column.field: known for known in self._by_word.get(word, ()) if not known.column.type.dated}
+        whole = [
+            known
+            for known in near.values()
+            if len(known.core) > 1 and all(w in said or _stem(w) in said for w in known.core)
+        ]
+        most = max((len(known.core) for known in whole), default=0)
+        best = [known for known in whole if len(known.core) == most]
+        return ColumnMatch(place, place + 1, (best[0].column,), 0.88) if len(best) == 1 else None
+
+    def mended(self, token: Token, position: int) -> ColumnMatch | None:
+        """The columns one typing error away from this word."""
+        if len(token.word) < 5 or not token.word.isalpha():
+            return None
+        near = [
+            word
+            for word in self._by_word
+            if len(word) > 4 and OSA.distance(token.word, word, score_cutoff=1) <= 1 and word != token.word
+        ]
+        scores = self._scores([(word,) for word in near])
+        return _chosen(position, position + 1, [(known, 0.9 * score) for known, score in scores])
+
+    def _scores(self, forms: Sequence[tuple[str, ...]]) -> list[tuple[_Known, float]]:
+        """Columns that share a word with one of the forms and fit it well enough, with their best score."""
+        out: dict[str, tuple[_Known, float]] = {}
+        for form in forms:
+            if not form or len(form) > self.longest:
+                continue
+            for known in (*self._by_word.get(form[0], ()), *self._by_word.get(_stem(form[0]), ())):
+                score = _score(known, form)
+                if score >= _FITS and score > out.get(known.column.field, (known, 0.0))[1]:
+                    out[known.column.field] = (known, score)
+        return list(out.values())
+
+
+def _begins(short: str, word: str) -> bool:
+    """Whether a column's word is cut off from a longer one: displ of displacement. Short words are too common."""
+    cut = len(short) > 3 and len(word) > len(short) + 2 and word.startswith(short) and short.isalpha()
+    return cut and not word.endswith(("ed", "ing", "er", "ly"))
+
+
+def _chosen(start: int, end: int, scores: Sequence[tuple[_Known, float]]) -> ColumnMatch | None:
+    top = max((score for _, score in scores), default=0.0)
+    if top < _FITS:
+        return None
+    return ColumnMatch(start, end, tuple(known.column for known, score in scores if score > top - 0.03), top)
+
+
+def _know(column: Column, english: Lexicon) -> _Known:
+    plain = name_words(column.name)
+    found = tuple(singular(word) for word in plain)
+    core = tuple(word for word in found if word not in _KEYS) or found
+    if column.type.measured:
+        core = tuple(word for word in core if word not in _PLAIN) or core
+    tags = {tag for word in plain for tag in english.tags(word)}
+    concepts = frozenset(tag.partition(".")[2] for tag in tags if tag.startswith(("concept.", "measure.")))
+    concepts -= {"sold"}
+    if "unit" in found and "price" in found:
+        concepts -= {"quantity"}
+    if len(concepts) > 1 and "discount" in concepts:
+        concepts = frozenset({"discount"})
+    if "price" in concepts and "revenue" in concepts:
+        concepts -= {"revenue"} if "price" in plain else {"price"}
+    added = column.type.measured and not (_NOT_ADDED & set(plain))
+    return _Known(column, found, core, concepts, added)
+
+
+def _score(known: _Known, asked: tuple[str, ...]) -> float:  # noqa: PLR0911 (a list of cases, best first)
+    """How well words name a column: 1 for the whole name, less for parts of it."""
+    if not known.words or not asked:
+        return 0.0
+    if asked == known.words:
+        return 1.0
+    if asked == known.core and (set(known.words) - set(known.core)):
+        return 0.95
+    if tuple(map(_stem, asked)) == tuple(map(_stem, known.words)) and not asked[-1].endswith(("ed", "ing")):
+        return 0.93
+    if len(asked) == 1 and _stem(asked[0]) == _stem(known.words[0]) and len(known.words) == 1 and _two(known.column):
+        return 0.9
+    if sorted(asked) == sorted(known.words):
+        return 0.95
+    if sorted(asked) == sorted(known.core):
+        return 0.9
+    if known.column.type.dated:
+        rest = set(known.words) - set(asked)
+        return 0.85 if set(asked) <= set(known.words) and rest and not (rest & _TIMES) and len(asked) > 1 else 0.0
+    if len(asked) < len(known.core) and known.core[-len(asked) :] == asked:
+        return 0.82
+    if known.column.type.measured and len(asked) < len(known.words) and known.words[: len(asked)] == asked:
+        return 0.8 if set(known.words[len(asked) :]) <= _PLAIN else 0.0
+    return 0.0
+
+
+def _two(column: Column) -> bool:
+    """Whether it only says one of two things, so that a verb may name it: denied, of deny."""
+    return column.type is ColumnType.BOOLEAN or (column.distinct == 2 and not column.type.dated)
+
+
+def is_entity(column: Column) -> bool:
+    """Whether a column names things that can be counted, listed and grouped by."""
+    return column.type.worded or column.type in (ColumnType.ID, ColumnType.BOOLEAN)

@@ -1,0 +1,101 @@
+"""What is known of a table's columns. Rows lie in DuckDB under names of our own; the file's names are data only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+
+from kedge.core.outside import outside
+
+_WORDS = re.compile(r"[\W_]+|(?<=\D)(?=\d)")
+_YEARS = (1400, 2200)
+ROW = "row_number"
+"""Column with the number of each row in its file, from 1 for the first row below the header."""
+
+
+class ColumnType(StrEnum):
+    """What a column holds, which decides how questions use it."""
+
+    TEXT = "text"
+    """Mostly different values, several words: embedded and searched."""
+    CATEGORY = "category"
+    """Few different values, or names: embedded once each, matched by name, grouped by."""
+    INTEGER = "integer"
+    REAL = "real"
+    BOOLEAN = "boolean"
+    DATE = "date"
+    TIME = "time"
+    """A point in time: date with clock."""
+    ID = "id"
+    """Integers or codes that name something: matched and counted, never summed."""
+
+    @property
+    def measured(self) -> bool:
+        """Whether adding up and averaging make sense."""
+        return self in (ColumnType.INTEGER, ColumnType.REAL)
+
+    @property
+    def dated(self) -> bool:
+        return self in (ColumnType.DATE, ColumnType.TIME)
+
+    @property
+    def worded(self) -> bool:
+        """Whether its values are texts that a question may name."""
+        return self in (ColumnType.TEXT, ColumnType.CATEGORY)
+
+
+@outside({"type": "holds"}, hidden=("field", "type", "lowest", "highest"))
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table."""
+
+    name: str
+    """As the file's header writes it: any text at all. Shown to people, never put into SQL."""
+    field: str
+    """Its name in DuckDB, made by us: `c0`, `c1`, … in the file's order."""
+    type: ColumnType
+    distinct: int = 0
+    """How many different values there are, empty ones not counted."""
+    empty: int = 0
+    """How many rows have no value."""
+    lowest: object = None
+    """Smallest value of a number or date column."""
+    highest: object = None
+
+    @property
+    def holds(self) -> str:
+        """text, category, integer, real, boolean, date, time or id."""
+        return self.type.value
+
+    @property
+    def yearly(self) -> bool:
+        """Whether it holds years: written as their first days, or as numbers under such a name."""
+        low, high = self.lowest, self.highest
+        if self.type.dated and isinstance(low, date) and isinstance(high, date):
+            first = (low.month, low.day, high.month, high.day) == (1, 1, 1, 1)
+            return first and 1 < self.distinct <= high.year - low.year + 1
+        named = bool({"year", "yr", "date"} & set(_WORDS.split(self.name.lower())))
+        numbers = isinstance(low, int | float) and isinstance(high, int | float) and self.type.measured
+        return named and numbers and _YEARS[0] <= float(str(low)) and float(str(high)) <= _YEARS[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table of a session: `relation` in DuckDB holds `row_number` and every column's field."""
+
+    name: str
+    """What people call it: the file's name without its suffix."""
+    relation: str
+    """Its name in DuckDB, made by us."""
+    columns: Sequence[Column]
+    rows: int
+
+    def column(self, field: str) -> Column:
+        """The column with this field. KeyError."""
+        for column in self.columns:
+            if column.field == field:
+                return column
+        raise KeyError(field)

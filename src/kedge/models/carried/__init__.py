@@ -1,0 +1,1 @@
+"""Weights that come inside packages, checked against known digests."""

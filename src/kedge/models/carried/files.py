@@ -1,0 +1,24 @@
+"""Files of models that Kedge itself carries, in `data/`, checked against known digests.
+
+`python -m benchmarks.reader` trains and writes the reader, `python -m benchmarks.export.e5` writes the graph of the
+multilingual embedder; both print the digest of what they wrote.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kedge._version import __version__
+from kedge.models.carried.packages import verify
+
+FOLDER = Path(__file__).parent / "data"
+DIGESTS = {
+    "e5-multilingual.onnx": "64e9c400e907d90a3c49a61e55608e6ea9356dce85a5aeca60763724fb7921c7",
+    "reader.onnx": "ca0f3b61c44609891ad13f96e43ab5249a7075aa2fc7d431fa4ef2d66ef2e9c4",
+}
+
+
+def carried(name: str) -> Path:
+    """The file in `data/`. Raises ModelError when it is missing or is not the one that belongs to this version."""
+    verify(FOLDER, {name: DIGESTS[name]}, f"kedge=={__version__}")
+    return FOLDER / name

@@ -1,0 +1,1 @@
+"""Embedders: one module per provider, and what they share."""

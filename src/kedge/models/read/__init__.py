@@ -1,0 +1,1 @@
+"""The reader: the model that reads a question and a passage together."""

@@ -1,0 +1,1 @@
+"""Rerankers: one module per provider."""

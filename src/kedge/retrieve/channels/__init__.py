@@ -1,0 +1,1 @@
+"""The channels that find passages."""

@@ -1,0 +1,1 @@
+"""Caches of embeddings that several processes share."""

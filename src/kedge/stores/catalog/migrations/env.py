@@ -1,9 +1,0 @@
-"""Alembic's entry point. The connection and its transaction come from `kedge.stores.catalog.migrate`."""
-
-from __future__ import annotations
-
-from alembic import context
-
-context.configure(connection=context.config.attributes["connection"], transactional_ddl=True)
-with context.begin_transaction():
-    context.run_migrations()

@@ -1,0 +1,257 @@
+"""Passages by version, in SQL. Readers see `documents.live_version` alone."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from operator import attrgetter
+from typing import Any
+
+from sqlalchemy import Connection, Select, bindparam, delete, exists, select
+
+from kedge.core.errors import ConflictError
+from kedge.core.values import Passage, Scope
+from kedge.stores.batches import batches
+from kedge.stores.catalog.ports import DeadPassages
+from kedge.stores.catalog.sql.database import Database, upsert
+from kedge.stores.catalog.sql.schema import document_versions as versions
+from kedge.stores.catalog.sql.schema import documents, passage_indexes
+from kedge.stores.catalog.sql.schema import passages as table
+from kedge.stores.catalog.sql.versions import BUILDING, DEAD, LIVE, not_shared
+
+_FIELDS = {
+    "id": "passage_id",
+    "document_id": "document_id",
+    "version_id": "version_id",
+    "index": "position",
+    "text": "text",
+    "start": "start_offset",
+    "end": "end_offset",
+    "content_hash": "content_hash",
+    "token_count": "token_count",
+    "title": "title",
+    "url": "url",
+    "external_id": "external_id",
+    "section_path": "section_path",
+    "page": "page",
+    "has_code": "has_code",
+    "has_formula": "has_formula",
+    "has_table": "has_table",
+    "language": "language",
+    "topic_tag": "topic_tag",
+    "ingested_at": "ingested_at",
+    "document_updated_at": "document_updated_at",
+    "metadata": "metadata",
+}
+"""Field of `Passage`, in its order → column."""
+_COLUMNS = tuple(_FIELDS.values())
+_SECTION_PATH = list(_FIELDS).index("section_path")
+_values_of = attrgetter(*_FIELDS)
+
+
+class SqlPassages:
+    """The `Passages` port."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def stage(self, passages: Sequence[Passage], index_name: str) -> list[str]:
+        return await self._database.write(_stage, passages, index_name)
+
+    async def staged(self, scope: Scope) -> list[str]:
+        return await self._database.read(_staged, scope)
+
+    async def mark_indexed(self, passage_ids: Sequence[str], index_name: str) -> list[str]:
+        return await self._database.write(_mark_indexed, passage_ids, index_name)
+
+    async def live(self, scope: Scope, passage_ids: Sequence[str]) -> dict[str, Passage]:
+        return await self._database.read(_live, scope, passage_ids)
+
+    async def of_document(
+        self, tenant: str, document_id: str, *, first: int = 0, last: int | None = None
+    ) -> list[Passage]:
+        return await self._database.read(_of_document, tenant, document_id, first, last)
+
+    async def scan(self, scope: Scope, batch: int = 1000) -> AsyncIterator[list[Passage]]:
+        """Each batch sees its own moment: what is switched meanwhile is seen new from there on."""
+        after = ("", -1)
+        while found := await self._database.read(_scan, scope, batch, after):
+            yield found
+            after = (found[-1].document_id, found[-1].index)
+
+    async def dead(self, limit: int, scope: Scope | None = None, document_id: str | None = None) -> list[DeadPassages]:
+        return await self._database.read(_dead, limit, scope, document_id)
+
+    async def forget(self, version_ids: Sequence[str]) -> None:
+        await self._database.write(_forget, version_ids)
+
+
+# ---------------------------------------------------------------- building
+
+
+def _stage(connection: Connection, passages: Sequence[Passage], index_name: str) -> list[str]:
+    building = _in_building(connection, dict.fromkeys(passage.version_id for passage in passages))
+    rows = [_row(passage) for passage in passages if passage.version_id in building]
+    upsert(connection, table, rows, _COLUMNS)
+    ids = dict.fromkeys(passage.id for passage in passages)
+    marked = _marked(connection, ids, index_name)
+    return [passage_id for passage_id in ids if passage_id not in marked]
+
+
+def _in_building(connection: Connection, version_ids: Iterable[str]) -> set[str]:
+    """Which of these may be staged. Live ones are complete already, and a repeated step leaves them as they are."""
+    wanted = list(version_ids)
+    states: dict[str, str] = {}
+    for ids in batches(wanted):
+        rows = connection.execute(select(versions.c.id, versions.c.state).where(versions.c.id.in_(ids)))
+        states.update((row.id, row.state) for row in rows)
+    gone = [version for version in wanted if states.get(version) not in (BUILDING, LIVE)]
+    if gone:
+        raise ConflictError(
+            "Passages of a version that is no longer being built cannot be staged.",
+            hint="Its document was deleted or begun anew meanwhile.",
+            details={"version_ids": list(gone)},
+        )
+    return {version for version, state in states.items() if state == BUILDING}
+
+
+def _row(passage: Passage) -> dict[str, Any]:
+    row = dict(zip(_COLUMNS, _values_of(passage), strict=True))
+    row["section_path"] = list(passage.section_path)
+    row["metadata"] = dict(passage.metadata)
+    return row
+
+
+def _marked(connection: Connection, passage_ids: Iterable[str], index_name: str) -> set[str]:
+    found: set[str] = set()
+    for ids in batches(passage_ids):
+        marks = passage_indexes.c.passage_id.in_(ids) & (passage_indexes.c.index_name == index_name)
+        found.update(connection.execute(select(passage_indexes.c.passage_id).where(marks)).scalars())
+    return found
+
+
+def _staged(connection: Connection, scope: Scope) -> list[str]:
+    joined = versions.join(documents, documents.c.id == versions.c.document_id).join(
+        table, table.c.version_id == versions.c.id
+    )
+    here = (documents.c.tenant == scope.tenant) & (documents.c.collection == scope.collection)
+    statement = select(table.c.passage_id).select_from(joined).where(here, versions.c.state == BUILDING)
+    return list(connection.execute(statement.order_by(versions.c.document_id, table.c.position)).scalars())
+
+
+def _mark_indexed(connection: Connection, passage_ids: Sequence[str], index_name: str) -> list[str]:
+    """Only ids of live or staged versions: what is dead may be swept from the index at any time."""
+    marked: set[str] = set()
+    for ids in batches(dict.fromkeys(passage_ids)):
+        held = select(table.c.passage_id).distinct().join(versions, versions.c.id == table.c.version_id)
+        alive = held.where(table.c.passage_id.in_(ids) & (versions.c.state != DEAD))
+        found = list(connection.execute(alive).scalars())
+        marks = [{"passage_id": passage_id, "index_name": index_name} for passage_id in found]
+        upsert(connection, passage_indexes, marks, ())
+        marked.update(found)
+    return [passage_id for passage_id in dict.fromkeys(passage_ids) if passage_id in marked]
+
+
+# ---------------------------------------------------------------- reading
+
+
+def _visible() -> Select[Any]:
+    return select(*(table.c[column] for column in _COLUMNS)).join(
+        documents, (documents.c.id == table.c.document_id) & (documents.c.live_version == table.c.version_id)
+    )
+
+
+_LIVE = _visible().where(
+    table.c.passage_id.in_(bindparam("ids", expanding=True)),
+    documents.c.tenant == bindparam("tenant"),
+    documents.c.collection == bindparam("collection"),
+)
+SCAN = (
+    select(*(table.c[column] for column in _COLUMNS))
+    .select_from(documents)
+    .join(table, table.c.version_id == documents.c.live_version)
+    .where(
+        documents.c.tenant == bindparam("tenant"),
+        documents.c.collection == bindparam("collection"),
+        documents.c.id >= bindparam("document"),
+        (documents.c.id > bindparam("document")) | (table.c.position > bindparam("position")),
+    )
+    .order_by(documents.c.id, table.c.position)
+    .limit(bindparam("batch"))
+)
+"""Live passages of a scope after a place in it."""
+
+
+def _live(connection: Connection, scope: Scope, passage_ids: Sequence[str]) -> dict[str, Passage]:
+    found: dict[str, Passage] = {}
+    for ids in batches(dict.fromkeys(passage_ids)):
+        values = {"ids": ids, "tenant": scope.tenant, "collection": scope.collection}
+        found.update((row[0], read_passage(row)) for row in connection.execute(_LIVE, values))
+    return found
+
+
+def _of_document(connection: Connection, tenant: str, document_id: str, first: int, last: int | None) -> list[Passage]:
+    statement = _visible().where(documents.c.id == document_id, documents.c.tenant == tenant, table.c.position >= first)
+    if last is not None:
+        statement = statement.where(table.c.position <= last)
+    return [read_passage(row) for row in connection.execute(statement.order_by(table.c.position))]
+
+
+def _scan(connection: Connection, scope: Scope, batch: int, after: tuple[str, int]) -> list[Passage]:
+    values = {"tenant": scope.tenant, "collection": scope.collection, "batch": batch}
+    rows = connection.execute(SCAN, {**values, "document": after[0], "position": after[1]})
+    return [read_passage(row) for row in rows]
+
+
+def read_passage(row: Any) -> Passage:
+    """A row of the passages' columns, in their order."""
+    values = list(row)
+    values[_SECTION_PATH] = tuple(values[_SECTION_PATH])
+    return Passage(*values)
+
+
+# ---------------------------------------------------------------- sweeping
+
+
+def _dead(connection: Connection, limit: int, scope: Scope | None, document_id: str | None) -> list[DeadPassages]:
+    held = versions.alias()
+    kept = exists().where((held.c.document_id == versions.c.document_id) & (held.c.state != DEAD))
+    oldest = (
+        select(versions.c.id, versions.c.document_id, documents.c.tenant, documents.c.collection, kept.label("kept"))
+        .join(documents, documents.c.id == versions.c.document_id)
+        .where(versions.c.state == DEAD)
+        .order_by(versions.c.died, versions.c.id)
+        .limit(limit)
+    )
+    if scope is not None:
+        oldest = oldest.where(documents.c.tenant == scope.tenant, documents.c.collection == scope.collection)
+    if document_id is not None:
+        oldest = oldest.where(documents.c.id == document_id)
+    rows = connection.execute(oldest).all()
+    ids = _sweepable(connection, [row.id for row in rows])
+    return [
+        DeadPassages(
+            scope=Scope(row.tenant, row.collection),
+            document_id=row.document_id,
+            version_id=row.id,
+            passage_ids=tuple(ids.get(row.id, ())),
+            document_gone=not row.kept,
+        )
+        for row in rows
+    ]
+
+
+def _sweepable(connection: Connection, version_ids: Sequence[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for ids in batches(version_ids):
+        statement = select(table.c.version_id, table.c.passage_id).where(table.c.version_id.in_(ids) & not_shared())
+        for row in connection.execute(statement.order_by(table.c.version_id, table.c.position)):
+            found.setdefault(row.version_id, []).append(row.passage_id)
+    return found
+
+
+def _forget(connection: Connection, version_ids: Sequence[str]) -> None:
+    """Only what is still dead: a version begun again since it was listed stays."""
+    for ids in batches(version_ids):
+        dead = select(versions.c.id).where(versions.c.id.in_(ids) & (versions.c.state == DEAD))
+        connection.execute(delete(table).where(table.c.version_id.in_(dead)))
+        connection.execute(delete(versions).where(versions.c.id.in_(ids) & (versions.c.state == DEAD)))

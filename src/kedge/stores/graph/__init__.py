@@ -1,0 +1,1 @@
+"""Graph stores: the concept graph that Kedge builds, and the graphs of users."""

@@ -1,0 +1,45 @@
+"""What a graph store may offer beyond its port, and the terms that its full-text search goes by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+from kedge.core.values import Scope, Triple
+from kedge.text.analyze import terms, words
+
+
+@runtime_checkable
+class CanSearchPreviews(Protocol):
+    """A graph store with a full-text index over chunk previews (D-08)."""
+
+    async def search_chunks(self, scope: Scope, text: str, limit: int) -> list[str]:
+        """Ids of passages whose preview shares a term with `text`, best first, then by id."""
+
+
+@runtime_checkable
+class CanReadTriples(Protocol):
+    """A graph store that gives typed relations back (D-06)."""
+
+    async def triples_of(self, scope: Scope, concept_ids: Sequence[str]) -> list[Triple]:
+        """Triples with one of these concepts as subject or object: by confidence, then by their fields."""
+
+
+def search_terms(text: str) -> list[str]:
+    """Terms of a name or a question about names; one stemmer for all, so that both sides agree.
+
+    >>> search_terms("The Suffix Automata")
+    ['suffix', 'automata']
+    >>> search_terms("The Who")
+    ['the', 'who']
+    """
+    return terms(text, "english") or words(text)
+
+
+def plain_token(term: str) -> str:
+    """The term in letters and digits alone, so that none is a query's syntax: `c++` and the like are spelt out.
+
+    >>> plain_token("tree"), plain_token("c++")
+    ('tree', 'x632b2b')
+    """
+    return term if term.isalnum() and term.isascii() else "x" + term.encode(errors="replace").hex()

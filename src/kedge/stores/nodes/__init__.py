@@ -1,1 +1,0 @@
-"""Users' own graphs: the port, and one module per store."""

@@ -1,5 +1,0 @@
-"""The graph in the tables of the catalog's database (`sqlite:///path/catalog.db`)."""
-
-from kedge.stores.sqlgraph.store import SqlGraph, open_graph
-
-__all__ = ["SqlGraph", "open_graph"]

@@ -1,0 +1,1 @@
+"""Vector stores: search by meaning and by words, a folder per vendor."""

@@ -1,0 +1,1 @@
+"""Where people and programs meet Kedge: command line, server, client, agents, integrations, notebooks."""

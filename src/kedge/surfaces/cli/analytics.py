@@ -1,0 +1,100 @@
+"""`kedge analytics show|sweep|erase`. These open the catalog alone, so they also work beside a running server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from kedge.answer.conversation.turns import open_turns
+from kedge.answer.record import Recorder
+from kedge.core.outside import to_json
+from kedge.core.settings import Settings
+from kedge.core.values import DEFAULT_TENANT, Erased, Json
+from kedge.engine.home import Home
+from kedge.engine.retention import Retention
+from kedge.stores import registry
+from kedge.stores.catalog.ports import Catalog
+from kedge.surfaces.cli.common import CommandRun, command
+from kedge.surfaces.cli.tables import plain_table
+
+if TYPE_CHECKING:
+    from kedge.core.settings import Settings
+
+T = TypeVar("T")
+app = typer.Typer(no_args_is_help=True)
+TenantOption = Annotated[str, typer.Option(help="Whose queries.")]
+
+
+@command(app, "show")
+def show(session: CommandRun, tenant: TenantOption = DEFAULT_TENANT) -> None:
+    """Show counts and mean times of the queries that are kept."""
+    found = _with_catalog(session.settings(), lambda catalog: catalog.analytics.summary(tenant))
+    if session.json:
+        session.emit(dict(found))
+        return
+    table = plain_table("figure", "value")
+    for name, value in found.items():
+        table.add_row(name.replace("_", " "), _shown(value))
+    session.out.print(table)
+
+
+@command(app, "sweep")
+def sweep(session: CommandRun) -> None:
+    """Forget queries older than `analytics_days` now; servers and workers do it every hour."""
+    settings = session.settings()
+    swept = _with_catalog(settings, lambda catalog: _retention(settings, catalog).sweep())
+    if session.json:
+        session.emit({"queries": swept})
+    else:
+        session.out.print(f"{swept} queries older than {settings.analytics_days:g} days forgotten", markup=False)
+
+
+@command(app, "erase")
+def erase(
+    session: CommandRun,
+    user: Annotated[str, typer.Option(help="Who: the id of a key (`kedge key list`), or `local`.")],
+    tenant: TenantOption = DEFAULT_TENANT,
+) -> None:
+    """Erase what is kept of a user: queries, metrics, feedback, sessions and what was said in them."""
+    settings = session.settings()
+    home = Home(settings.home)
+    home.path.mkdir(parents=True, exist_ok=True)
+
+    async def work(catalog: Catalog) -> Erased:
+        hashed = Recorder(catalog.analytics, home.key(), settings.threshold).hashed(user)
+        return await _retention(settings, catalog).erase(tenant, hashed)
+
+    erased = _with_catalog(settings, work)
+    if session.json:
+        session.emit(to_json(erased))
+        return
+    session.out.print(f"{erased.queries} queries and {erased.sessions} sessions of {user} erased", markup=False)
+    if settings.session_keep == "memory":
+        session.note(
+            f"What a running server remembers of conversations goes {settings.session_minutes:g} minutes after their "
+            "last question, or at once with DELETE /api/analytics/users/{user}."
+        )
+
+
+def _shown(value: Json) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {count}" for name, count in value.items()) or "-"
+    return f"{value:.1f}" if isinstance(value, float) else "-" if value is None else str(value)
+
+
+def _retention(settings: Settings, catalog: Catalog) -> Retention:
+    return Retention(catalog.analytics, settings.analytics_days, open_turns(settings))
+
+
+def _with_catalog(settings: Settings, work: Callable[[Catalog], Awaitable[T]]) -> T:
+    async def opened() -> T:
+        catalog = registry.open_catalog(settings)
+        try:
+            return await work(catalog)
+        finally:
+            await catalog.close()
+
+    return asyncio.run(opened())

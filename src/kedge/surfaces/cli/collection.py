@@ -1,0 +1,112 @@
+"""`kedge collection list|show|reindex|delete`."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from kedge.core.errors import UsageError
+from kedge.core.outside import to_json
+from kedge.core.values import DEFAULT_TENANT, Collection, Json
+from kedge.surfaces.cli.common import CommandRun, command, scope
+from kedge.surfaces.cli.progress import phase_progress, settle
+from kedge.surfaces.cli.tables import confirm, plain_table, show_fields
+
+if TYPE_CHECKING:
+    from kedge.engine.engine import Engine
+
+app = typer.Typer(no_args_is_help=True)
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the collection.")]
+
+
+@command(app, "list")
+def list_(session: CommandRun) -> None:
+    """List all collections."""
+    found = session.with_engine(session.settings(), lambda engine: engine.collections(DEFAULT_TENANT))
+    if session.json:
+        session.emit([to_json(collection) for collection in found])
+        return
+    if not found:
+        session.note("No collections yet. Begin with: kedge ingest PATH")
+        return
+    session.out.print(_table(found))
+
+
+@command(app, "show")
+def show(session: CommandRun, name: Name) -> None:
+    """Show one collection, with the indexes it has beside the one in use."""
+    settings = session.settings()
+
+    async def work(engine: Engine) -> dict[str, Json]:
+        return await _shown(engine, await engine.collection(scope(settings, name)))
+
+    show_fields(session, session.with_engine(settings, work))
+
+
+@command(app, "reindex")
+def reindex(
+    session: CommandRun,
+    name: Name,
+    *,
+    embedder: Annotated[str | None, typer.Option(help="Embedder of the new index; default: the setting's.")] = None,
+    rollback: Annotated[bool, typer.Option("--rollback", help="Return to the index that was in use before.")] = False,
+    drop_old: Annotated[bool, typer.Option("--drop-old", help="Do not keep the old index for a rollback.")] = False,
+    discard: Annotated[
+        bool, typer.Option("--discard", help="Only drop the kept index and half-built ones; re-index nothing.")
+    ] = False,
+) -> None:
+    """Build the index anew beside the old one, with another embedder if wanted, and switch to it.
+
+    Broken off, the same command goes on where it stopped.
+    """
+    if rollback + discard + (embedder is not None or drop_old) > 1:
+        raise UsageError("--rollback and --discard go with no other option.", hint="Give one of them alone.")
+    settings = session.settings()
+    place = scope(settings, name)
+
+    async def work(engine: Engine) -> None:
+        with phase_progress(session) as on_progress:
+            on_count = partial(on_progress, "embedding")
+            if discard:
+                await engine.discard_indexes(place)
+            elif rollback:
+                await engine.rollback(place, on_count)
+            else:
+                await engine.reindex(place, embedder or settings.embedder, on_count, keep_old=not drop_old)
+        show_fields(session, await _shown(engine, await engine.collection(place)))
+        await settle(session, engine)
+
+    session.with_engine(settings, work)
+
+
+@command(app, "delete")
+def delete(
+    session: CommandRun, name: Name, yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False
+) -> None:
+    """Delete a collection with everything in it."""
+    settings = session.settings()
+    confirm(session, f"Delete collection {name!r} with everything in it?", yes)
+    session.with_engine(settings, lambda engine: engine.delete_collection(scope(settings, name)))
+    if session.json:
+        session.emit({"deleted": name})
+    else:
+        session.out.print(f"deleted {name}", markup=False)
+
+
+async def _shown(engine: Engine, collection: Collection) -> dict[str, Json]:
+    """The collection, and for each of its other indexes what becomes of it and how many passages it holds."""
+    spare: list[Json] = []
+    for one in await engine.spare_indexes(collection.scope):
+        held = await engine.stores.vectors.count(one.index_name, collection.scope.tenant)
+        spare.append({"embedder": one.embedder, "dimension": one.dimension, "state": one.state.value, "passages": held})
+    return {**to_json(collection), "other_indexes": spare}
+
+
+def _table(collections: list[Collection]) -> Table:
+    table = plain_table("name", "kind", "embedder", "documents", "passages")
+    for one in collections:
+        table.add_row(one.scope.collection, one.kind, one.embedder, str(one.documents), str(one.passages))
+    return table

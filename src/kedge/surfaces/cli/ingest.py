@@ -1,0 +1,129 @@
+"""`kedge ingest`: take documents in, with a progress bar."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from kedge.core.errors import UsageError
+from kedge.core.outside import to_json
+from kedge.core.values import IngestMode, IngestRequest, Job, JobStatus, Json
+from kedge.kinds import installed
+from kedge.kinds.ports import Units
+from kedge.surfaces.cli.common import FAILED, CollectionOption, CommandRun, scope
+from kedge.surfaces.cli.progress import ingest_progress, settle
+
+if TYPE_CHECKING:
+    from kedge.engine.engine import Engine
+
+SHOWN_FAULTS = 20
+
+
+def ingest(
+    session: CommandRun,
+    *,
+    sources: Annotated[list[str], typer.Argument(metavar="PATH…", help="Files, folders, globs, URLs, JSONL corpora.")],
+    collection: CollectionOption = None,
+    kind: Annotated[str, typer.Option(help="Kind of knowledge.")] = "documents",
+    mode: Annotated[
+        IngestMode, typer.Option(help="incremental skips the unchanged; full takes all; recreate empties first.")
+    ] = IngestMode.INCREMENTAL,
+    topic: Annotated[str | None, typer.Option(help="Topic tag of every passage.")] = None,
+    title: Annotated[str | None, typer.Option(help="Title, instead of the detected one (single source).")] = None,
+    format_: Annotated[
+        str | None,
+        typer.Option("--format", help="markdown, pdf, text, html or a plug-in's, instead of the detected one."),
+    ] = None,
+    metadata: Annotated[list[str] | None, typer.Option("--meta", help="key=value kept with every document.")] = None,
+    follow: Annotated[bool, typer.Option("--watch", help="Stay and take every change in as it is made.")] = False,
+    options: Annotated[
+        list[str] | None,
+        typer.Option("--option", help="key=value for the kind; tables: delimiter, encoding, header=yes|no."),
+    ] = None,
+) -> None:
+    """Take documents in. Unchanged files are skipped; an interrupted run goes on where it stopped."""
+    settings = session.settings()
+    request = IngestRequest(
+        scope=scope(settings, collection),
+        sources=tuple(sources),
+        kind=kind,
+        mode=mode,
+        topic=topic,
+        title=title,
+        format=format_,
+        metadata=dict(_pair(item) for item in metadata or []),
+        options=dict(_option(item) for item in options or []),
+    )
+
+    if follow:
+        from kedge.surfaces.cli.watch import watch
+
+        session.with_engine(settings, lambda engine: watch(session, engine, request, report))
+        return
+
+    async def work(engine: Engine) -> Job:
+        with ingest_progress(session) as on_progress:
+            job = await engine.ingest(request, on_progress)
+        report(session, job)
+        await settle(session, engine)
+        return job
+
+    if failed(session.with_engine(settings, work)):
+        raise typer.Exit(FAILED)
+
+
+def failed(job: Job) -> bool:
+    """Nothing could be taken in. Single faults among many files are reported, and the run counts as done."""
+    nothing = job.files_processed + job.files_skipped + job.files_deleted == 0
+    return job.status is JobStatus.FAILED or (job.files_failed > 0 and nothing)
+
+
+def report(session: CommandRun, job: Job) -> None:
+    """Say what the job did."""
+    if session.json:
+        session.emit(to_json(job))
+        return
+    if job.error_message:
+        session.note(f"failed: {job.error_message}")
+    session.out.print(f"[bold]{escape(job.scope.collection)}[/]: {_summary(job)}")
+    for error in job.errors[:SHOWN_FAULTS]:
+        session.note(f"not taken in: {error.url}: {error.message} {error.hint}".rstrip())
+    if len(job.errors) > SHOWN_FAULTS:
+        session.note(f"… and {len(job.errors) - SHOWN_FAULTS} more: kedge job show {job.id}")
+    for warning in job.warnings[:SHOWN_FAULTS]:
+        session.note(f"note: {warning}")
+
+
+def _summary(job: Job) -> str:
+    kept = job.processed_passages - job.passages_created
+    kind = installed().get(job.kind)
+    units = kind.units if kind is not None else Units()
+    made = f"{job.passages_created:,} {units.parts}" + (
+        f" embedded, {kept:,} kept" if kept and units == Units() else ""
+    )
+    parts = [f"{job.files_processed} {units.sources} ({made})"]
+    if job.files_skipped:
+        parts.append(f"{job.files_skipped} unchanged")
+    if job.files_deleted:
+        parts.append(f"{job.files_deleted} gone")
+    if job.passages_deleted:
+        parts.append(f"{job.passages_deleted} passages deleted")
+    if job.files_failed:
+        parts.append(f"{job.files_failed} could not be read")
+    if job.started_at and job.completed_at:
+        parts.append(f"{(job.completed_at - job.started_at).total_seconds():.1f} s")
+    return ", ".join(parts)
+
+
+def _pair(item: str, flag: str = "--meta") -> tuple[str, str]:
+    key, found, value = item.partition("=")
+    if not found or not key.strip():
+        raise UsageError(f"{flag} {item!r} cannot be read.", hint=f"Write {flag} key=value.")
+    return key.strip(), value.strip()
+
+
+def _option(item: str) -> tuple[str, Json]:
+    key, value = _pair(item, "--option")
+    return key, {"yes": True, "true": True, "no": False, "false": False}.get(value.lower(), value)

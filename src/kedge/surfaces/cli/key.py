@@ -1,0 +1,92 @@
+"""`kedge key create|list|revoke`. These open the catalog alone, so they also work beside a running server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from kedge.core.errors import NotFoundError
+from kedge.core.outside import to_json
+from kedge.core.settings import Settings
+from kedge.core.values import DEFAULT_TENANT, ApiKey, Right
+from kedge.engine.access.keys import make_key
+from kedge.stores import registry
+from kedge.stores.catalog.ports import Keys
+from kedge.surfaces.cli.common import CommandRun, command
+from kedge.surfaces.cli.tables import plain_table
+
+if TYPE_CHECKING:
+    from kedge.core.settings import Settings
+
+T = TypeVar("T")
+app = typer.Typer(no_args_is_help=True)
+
+
+@command(app, "create")
+def create(
+    session: CommandRun,
+    name: Annotated[str, typer.Argument(help="Who or what uses it.")],
+    right: Annotated[Right, typer.Option(help="What it allows; each holds those before it.")] = Right.READ,
+    tenant: Annotated[str, typer.Option(help="Whose data it opens.")] = DEFAULT_TENANT,
+    days: Annotated[
+        int | None, typer.Option(min=1, max=36_500, help="Days until it expires; never if not given.")
+    ] = None,
+) -> None:
+    """Make a key for the HTTP API and show it once. From the first key on, every request needs one."""
+    token, key = make_key(tenant, name, right, days)
+    _with_keys(session.settings(), lambda keys: keys.put(key))
+    if session.json:
+        session.emit({**to_json(key), "key": token})
+        return
+    session.out.print(token, markup=False, highlight=False)
+    session.note(f"Keep it now: it is not shown again. It lets {key.name} {key.right.value} as tenant {key.tenant}.")
+
+
+@command(app, "list")
+def list_(session: CommandRun) -> None:
+    """List keys, never their secrets."""
+    found = _with_keys(session.settings(), lambda keys: keys.all())
+    if session.json:
+        session.emit([to_json(key) for key in found])
+        return
+    table = plain_table("id", "name", "tenant", "right", "state", "created", "expires")
+    for key in found:
+        expires = key.expires_at.isoformat(" ", "minutes") if key.expires_at else "-"
+        created = key.created_at.isoformat(" ", "minutes")
+        table.add_row(key.id, key.name, key.tenant, key.right.value, key.state, created, expires)
+    session.out.print(table)
+
+
+@command(app, "revoke")
+def revoke(session: CommandRun, key_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the key.")]) -> None:
+    """Revoke a key, at once and for good."""
+
+    async def work(keys: Keys) -> ApiKey:
+        key = await keys.get(key_id)
+        if key is None:
+            raise NotFoundError(f"There is no key {key_id}.", hint="`kedge key list` shows all.")
+        revoked = replace(key, revoked_at=key.revoked_at or datetime.now(UTC))
+        await keys.put(revoked)
+        return revoked
+
+    key = _with_keys(session.settings(), work)
+    if session.json:
+        session.emit(to_json(key))
+    else:
+        session.out.print(f"revoked {key.id} ({key.name})", markup=False)
+
+
+def _with_keys(settings: Settings, work: Callable[[Keys], Awaitable[T]]) -> T:
+    async def opened() -> T:
+        catalog = registry.open_catalog(settings)
+        try:
+            return await work(catalog.keys)
+        finally:
+            await catalog.close()
+
+    return asyncio.run(opened())

@@ -1,0 +1,26 @@
+"""`kedge mcp`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kedge.core.errors import MissingExtraError
+from kedge.surfaces.cli.common import CommandRun
+
+if TYPE_CHECKING:
+    from kedge.engine.engine import Engine
+
+
+def mcp(session: CommandRun) -> None:
+    """Serve search, ask and ingest to an agent by the Model Context Protocol, over stdin and stdout."""
+    try:
+        from kedge.surfaces.mcp.server import mcp_server
+    except ImportError as error:
+        if (error.name or "").startswith("kedge"):
+            raise
+        raise MissingExtraError("`kedge mcp`", "mcp") from error
+
+    async def work(engine: Engine) -> None:
+        await mcp_server(engine).run_stdio_async()
+
+    session.with_engine(session.settings(), work)

@@ -1,0 +1,139 @@
+"""`kedge search`, `kedge ask` and `kedge chat`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kedge.core.errors import QueryError
+from kedge.core.ids import new_id
+from kedge.core.outside import to_json
+from kedge.core.settings import Settings
+from kedge.core.values import Answer, Query
+from kedge.core.values.filters import parse_terms
+from kedge.surfaces.cli.common import CollectionOption, CommandRun, scope
+from kedge.surfaces.cli.flow import answered
+from kedge.surfaces.cli.render import show_results, show_warnings
+
+if TYPE_CHECKING:
+    from kedge.core.settings import Settings
+    from kedge.engine.engine import Engine
+
+TopKOption = Annotated[int, typer.Option("--top-k", "-k", help="How many passages, 1–20; rows of a table, 1–500.")]
+NoGraphOption = Annotated[bool, typer.Option("--no-graph", help="Leave the graph channel out.")]
+FilterOption = Annotated[
+    list[str] | None,
+    typer.Option("--filter", "-f", help="key=value, key!=value, key>=3, key=a,b; several must all hold."),
+]
+SessionOption = Annotated[
+    str | None, typer.Option("--session", help="Any name: questions under it are understood from the ones before.")
+]
+TopicOption = Annotated[str | None, typer.Option("--topic", help="Only passages with this topic tag.")]
+
+
+def search(
+    session: CommandRun,
+    *,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for.")],
+    collection: CollectionOption = None,
+    top_k: TopKOption = 5,
+    no_graph: NoGraphOption = False,
+    filters: FilterOption = None,
+    topic: TopicOption = None,
+) -> None:
+    """Find passages by meaning, by words and through the graph, best first."""
+    settings = session.settings()
+    wanted = _query(
+        settings, query, collection=collection, top_k=top_k, no_graph=no_graph, filters=filters, topic=topic
+    )
+    result = session.with_engine(settings, lambda engine: engine.search(wanted))
+    if session.json:
+        session.emit(to_json(result))
+        show_warnings(session, result)
+    else:
+        show_results(session, result)
+
+
+def ask(
+    session: CommandRun,
+    *,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.")],
+    collection: CollectionOption = None,
+    top_k: TopKOption = 5,
+    no_graph: NoGraphOption = False,
+    filters: FilterOption = None,
+    topic: TopicOption = None,
+    conversation: SessionOption = None,
+) -> None:
+    """Answer a question with citations, or say that there is not enough evidence."""
+    settings = session.settings(session_keep="home" if conversation else None)
+    wanted = _query(
+        settings, question, collection=collection, top_k=top_k, no_graph=no_graph, filters=filters, topic=topic
+    )
+    wanted = replace(wanted, session_id=conversation)
+    answer = session.with_engine(settings, lambda engine: answered(session, engine, wanted))
+    if session.json:
+        session.emit(to_json(answer))
+
+
+def chat(
+    session: CommandRun,
+    *,
+    collection: CollectionOption = None,
+    top_k: TopKOption = 5,
+    no_graph: NoGraphOption = False,
+    filters: FilterOption = None,
+    topic: TopicOption = None,
+) -> None:
+    """Answer one question after the other, each understood from the ones before. An empty line ends it."""
+    settings = session.settings()
+    wanted = _query(settings, "", collection=collection, top_k=top_k, no_graph=no_graph, filters=filters, topic=topic)
+    wanted = replace(wanted, session_id=new_id())
+
+    async def talk(engine: Engine) -> list[Answer]:
+        answers: list[Answer] = []
+        for question in _questions(session):
+            try:
+                answers.append(await answered(session, engine, replace(wanted, text=question)))
+            except QueryError as error:
+                session.note(f"{error}")
+        return answers
+
+    answers = session.with_engine(settings, talk)
+    if session.json:
+        session.emit([to_json(answer) for answer in answers])
+
+
+def _questions(session: CommandRun) -> Iterator[str]:
+    """Lines of stdin until an empty one; a prompt on stderr for whoever types."""
+    while True:
+        if sys.stdin.isatty():
+            session.notes.print("\n> ", end="")
+        line = sys.stdin.readline()
+        if not line.strip():
+            return
+        yield line.strip()
+
+
+def _query(
+    settings: Settings,
+    text: str,
+    *,
+    collection: str | None,
+    top_k: int,
+    no_graph: bool,
+    filters: list[str] | None,
+    topic: str | None,
+) -> Query:
+    return Query(
+        text=text,
+        scope=scope(settings, collection),
+        top_k=top_k,
+        include_graph=not no_graph,
+        topic_filter=topic,
+        where=parse_terms(filters or []),
+    )

@@ -1,0 +1,48 @@
+"""`kedge serve`."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kedge.surfaces.cli.common import CommandRun
+
+if TYPE_CHECKING:
+    from kedge.core.settings import Settings
+    from kedge.surfaces.server.run import Access
+
+log = logging.getLogger(__name__)
+
+ACCESS = {
+    "local": "No key is asked for, so only this machine can use it. `kedge key create NAME` lets others in.",
+    "keys": "Every request needs a key: `kedge key list` shows who has one.",
+    "tokens": "Every request needs a key or a token of the issuer (oidc_issuer).",
+    "open": "No key is asked for (open_access): whoever reaches this address can use it.",
+}
+
+
+def serve(
+    session: CommandRun,
+    host: Annotated[str | None, typer.Option(help="Address to bind to; loopback by default.")] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = None,
+) -> None:
+    """Serve the HTTP API until interrupted, and run queued ingestions."""
+    from kedge.surfaces.server.run import run_server
+
+    settings = session.settings(host=host, port=port)
+    run_server(settings, lambda url, access: _announce(session, settings, url, access))
+
+
+def _announce(session: CommandRun, settings: Settings, url: str, access: Access) -> None:
+    if session.json:
+        page = f"{url}/rag" if settings.enable_rag_search else None
+        session.emit({"url": url, "page": page, "home": str(settings.home.resolve()), "access": access.value})
+    else:
+        session.out.print(f"Kedge serves {settings.home} at {url}  (API: {url}/docs)", markup=False)
+        if settings.enable_rag_search:
+            session.out.print(f"Ask and upload in a browser: {url}/rag", markup=False)
+        if settings.log_format == "plain":
+            session.note(ACCESS[access.value])
+    log.info("access: %s", ACCESS[access.value])

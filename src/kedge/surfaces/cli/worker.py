@@ -1,0 +1,47 @@
+"""`kedge worker`."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kedge.surfaces.cli.common import CommandRun
+from kedge.surfaces.cli.progress import settle
+
+if TYPE_CHECKING:
+    from kedge.engine.engine import Engine
+
+
+def worker(
+    session: CommandRun, once: Annotated[bool, typer.Option("--once", help="Run what is queued, then stop.")] = False
+) -> None:
+    """Run queued and unfinished ingestions; several at a time may share them where every store is a server."""
+    settings = session.settings()
+    if once:
+        session.with_engine(settings, partial(_work_once, session))
+        return
+    session.with_engine(settings, partial(_work_until_stopped, session))
+    session.note("worker stopped")
+
+
+async def _work_once(session: CommandRun, engine: Engine) -> None:
+    done = await engine.drain()
+    if session.json:
+        session.emit({"jobs": done})
+    else:
+        session.out.print(f"{done} jobs done")
+    await settle(session, engine)
+
+
+async def _work_until_stopped(session: CommandRun, engine: Engine) -> None:
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopped.set)
+    engine.start_worker(max(1, engine.settings.workers))
+    session.note("worker running; stop it with Ctrl-C")
+    await stopped.wait()

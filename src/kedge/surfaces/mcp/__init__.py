@@ -1,0 +1,1 @@
+"""Kedge for agents, by the Model Context Protocol."""

@@ -1,0 +1,82 @@
+"""What clients send, in snake_case or camelCase. What they get are values (`kedge.core.values`).
+
+Limits that the engine checks (length of a query, range of top_k) are not repeated here, so that there is one message.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import AliasChoices, AliasGenerator, AnyUrl, BaseModel, ConfigDict, Field, model_validator
+from pydantic.alias_generators import to_camel
+
+from kedge.core.untrusted import check_json
+from kedge.core.values import IngestMode
+from kedge.ingest.parse.formats import list_formats
+
+JsonObject = dict[str, Any]
+
+
+class Request(BaseModel):
+    """Base of all requests: unknown fields are errors."""
+
+    model_config = ConfigDict(
+        alias_generator=AliasGenerator(validation_alias=lambda name: AliasChoices(name, to_camel(name))),
+        extra="forbid",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bounded(cls, value: Any) -> Any:
+        check_json(value)
+        return value
+
+
+class QueryRequest(Request):
+    """A question."""
+
+    query: str = Field(description="The question, 1–2,000 characters.", examples=["What is a kedge used for?"])
+    collection: str | None = Field(None, description="Collection to ask; the server's default if not given.")
+    session_id: str | None = Field(
+        None, description="Session the question belongs to: follow-up questions are understood from the ones before."
+    )
+    top_k: int = Field(5, description="How many passages are used, 1–20.")
+    include_graph: bool = Field(True, description="Search through the graph too.")
+    topic_filter: str | None = Field(None, description="Only passages with this topic tag.")
+    filter: JsonObject = Field(
+        default_factory=dict,
+        description='Conditions on passages, all of which hold: `{"language": ["en", "de"], "page": {"gte": 3}}`.',
+    )
+    stream: bool | None = Field(None, description="Accepted without effect: the address decides.")
+
+
+class IngestBody(Request):
+    """What to take in: `document_url` for one source, `sources` for several."""
+
+    document_url: str | None = Field(None, description="URL, or a path where the server allows paths.")
+    sources: list[str] = Field(default_factory=list, description="Several URLs, or paths where allowed.")
+    title: str | None = Field(None, description="Title, instead of the detected one; for a single source.")
+    format: str | None = Field(None, description="Format, instead of the detected one.", json_schema_extra=list_formats)
+    metadata: JsonObject = Field(default_factory=dict, description="Kept with every document; filters see it.")
+    collection: str | None = Field(None, description="Collection to put it into; the server's default if not given.")
+    topic: str | None = Field(None, description="Topic tag of every passage.")
+    kind: str = Field("documents", description="Kind of knowledge.")
+    mode: IngestMode = Field(
+        IngestMode.INCREMENTAL, description="incremental skips the unchanged; full takes all; recreate empties first."
+    )
+
+
+class FeedbackRequest(Request):
+    """A rating of an answer."""
+
+    query_id: str = Field(description="`query_id` of the answer.")
+    rating: Annotated[int, Field(ge=1, le=5)] = Field(description="1 (bad) to 5 (good).")
+    comment: str | None = Field(None, max_length=4000, description="What was good or bad.")
+
+
+def is_url(source: str) -> bool:
+    """Does a source name a web address rather than a file?"""
+    try:
+        return AnyUrl(source).scheme in ("http", "https")
+    except ValueError:
+        return False

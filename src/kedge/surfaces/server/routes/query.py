@@ -1,0 +1,113 @@
+"""Ask questions: whole answers and streamed ones."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi import Request as HttpRequest
+from fastapi.responses import StreamingResponse
+
+from kedge.core import telemetry
+from kedge.core.settings import Settings
+from kedge.core.telemetry import Metrics
+from kedge.core.values import Answer, Metadata, Query, Scope, StreamEvent
+from kedge.core.values.filters import from_mapping
+from kedge.surfaces.server import sse
+from kedge.surfaces.server.bodies import QueryRequest
+from kedge.surfaces.server.deps import EngineDep, MetricsDep, SettingsDep, TenantDep
+from kedge.surfaces.server.within import UserDep
+
+router = APIRouter(prefix="/api/query", tags=["query"])
+
+STREAM_DOC: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "`token` and `citation` (after its mark), then `metadata`, then `done`; or `error`. "
+        "The data of each is JSON: `type` and the field of its type (`content`, `citation`, `metadata` or `error`).",
+        "content": {
+            sse.MEDIA_TYPE: {
+                "schema": {"type": "string"},
+                "example": 'event: token\ndata: {"type": "token", "content": "A kedge"}\n\n'
+                'event: done\ndata: {"type": "done"}\n\n',
+            }
+        },
+    }
+}
+
+
+@router.post("", summary="Ask a question")
+async def ask(
+    *,
+    body: QueryRequest,
+    engine: EngineDep,
+    settings: SettingsDep,
+    tenant: TenantDep,
+    user: UserDep,
+    metrics: MetricsDep,
+) -> Answer:
+    """Answer with citations, or refuse with confidence `insufficient` when the evidence is not enough."""
+    started = time.perf_counter()
+    answer = await engine.ask(to_query(body, settings, tenant, user))
+    count(metrics, answer.confidence, time.perf_counter() - started)
+    _count_sentences(metrics, answer.metadata)
+    return answer
+
+
+@router.post("/stream", summary="Ask a question, streamed", response_class=StreamingResponse, responses=STREAM_DOC)
+async def ask_stream(
+    *,
+    body: QueryRequest,
+    request: HttpRequest,
+    engine: EngineDep,
+    settings: SettingsDep,
+    tenant: TenantDep,
+    user: UserDep,
+    metrics: MetricsDep,
+) -> StreamingResponse:
+    """Answer as server-sent events. Closing the connection stops the work."""
+    events = engine.stream(to_query(body, settings, tenant, user))
+    return await sse.respond(counted(events, metrics), request)
+
+
+def to_query(body: QueryRequest, settings: Settings, tenant: str, user: str) -> Query:
+    """The query of a request, within its tenant."""
+    return Query(
+        text=body.query,
+        scope=Scope(tenant, body.collection or settings.collection),
+        top_k=body.top_k,
+        include_graph=body.include_graph,
+        topic_filter=body.topic_filter,
+        where=from_mapping(body.filter),
+        session_id=body.session_id,
+        user=user,
+    )
+
+
+async def counted(events: AsyncIterator[StreamEvent], metrics: Metrics) -> AsyncIterator[StreamEvent]:
+    """The events of an answer, counted when its metadata comes."""
+    started = time.perf_counter()
+    async with sse.closing(events):
+        async for event in events:
+            if event.metadata is not None:
+                count(metrics, str(event.metadata.get("confidence")), time.perf_counter() - started)
+                _count_sentences(metrics, event.metadata)
+            yield event
+
+
+def _count_sentences(metrics: Metrics, metadata: Metadata) -> None:
+    generation = metadata.get("generation")
+    if isinstance(generation, dict):
+        for supported, key in (("yes", "supported"), ("no", "unsupported")):
+            count = generation.get(key)
+            if isinstance(count, int):
+                metrics.add(telemetry.LLM_SENTENCES, supported, by=count)
+
+
+def count(metrics: Metrics, confidence: str, seconds: float) -> None:
+    """Count an answer."""
+    metrics.add(telemetry.QUERIES, confidence)
+    metrics.observe(telemetry.QUERY_SECONDS, seconds)
+    if confidence == "insufficient":
+        metrics.add(telemetry.REFUSALS)

@@ -1,0 +1,53 @@
+"""What every request of a known caller goes through before its route: its rate, its clock, what the log may know."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends, Request
+from fastapi.dependencies.models import Dependant
+
+from kedge.core.stages import note
+from kedge.core.urls import is_loopback
+from kedge.surfaces.server.deps import CallerDep, EngineDep, writer
+from kedge.surfaces.server.traffic import Flight
+
+HASH_CHARS = 16
+
+
+def flight_of(request: Request) -> Flight:
+    """The request as the edge knows it."""
+    flight: Flight = request.state.flight
+    return flight
+
+
+async def within_limits(request: Request, caller: CallerDep, engine: EngineDep) -> None:
+    """Refuse a caller that sends too much (RateError), and let the clock run for requests that only read."""
+    note(tenant=engine.hashed(caller.tenant)[:HASH_CHARS])
+    flight = flight_of(request)
+    address = request.client.host if request.client else ""
+    writes = _writes(request)
+    settings = flight.traffic.settings
+    if caller.key_id is not None or settings.rate_local or not is_loopback(address):
+        flight.traffic.spend(caller.key_id or address, writes=writes)
+    if not writes:
+        flight.reads()
+
+
+async def user_of(caller: CallerDep) -> str:
+    """Who asks, for the analytics tables, which keep a hash of it: the key's id, or `local` without keys."""
+    return caller.key_id or "local"
+
+
+def _writes(request: Request) -> bool:
+    """Whether the route wants the right to write."""
+    dependant = getattr(request.scope.get("route"), "dependant", None)
+    return isinstance(dependant, Dependant) and _wants(dependant, writer)
+
+
+def _wants(dependant: Dependant, call: object) -> bool:
+    return dependant.call is call or any(_wants(one, call) for one in dependant.dependencies)
+
+
+UserDep = Annotated[str, Depends(user_of)]
+"""Who asks."""

@@ -1,0 +1,200 @@
+"""A passage's text cut into statements: sentences, rows of tables, list items with their lead-in, code blocks.
+
+Headings are none: a heading is never an answer. Everything is found by lines, so that time grows with the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+
+from kedge.text.sentences import sentences
+from kedge.text.statements.markup import plain
+from kedge.text.statements.rows import TableLine, rows
+from kedge.text.statements.statement import Statement
+
+MAX_CODE = 1200
+"""Characters of a code block that are read."""
+MAX_LEAD = 240
+"""Characters of the sentence before an item or a code block that are read with it."""
+_FENCE = re.compile(r"\s{0,8}(```+|~~~+)")
+_BULLET = re.compile(r"\s{0,12}(?:[-*+•‣▪]|\d{1,3}[.)]|\(?[a-z][.)])\s+(?=\S)")
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s")
+_UNDERLINE = re.compile(r"([=~^\"'`#*+.-])\1{2,}\s*")
+_DIRECTIVE = re.compile(r"\s{0,12}(?:\.\.\s|:::|\{%|<!--|\[\^|\[[^\]\n]{1,80}\]:\s|@)")
+_CODE_DIRECTIVE = re.compile(r"\s{0,12}\.\.\s+(?:code-block|code|sourcecode|doctest|testcode|ipython|prompt)::")
+_PROMPT = re.compile(r"\s{0,8}>>> ")
+_OPTION = re.compile(r"\s{1,12}:[a-z-]{1,30}:(?:\s|$)")
+_UNIT = re.compile(
+    r"\((?=[^()\n]{0,120}\bin (?:millions|thousands|billions)\b)([^()\n]{1,120})\)"
+    r"|\b(in (?:millions|thousands|billions)[^.;\n]{0,60})",
+    re.I,
+)
+_LINK_ALONE = re.compile(r"\W{0,4}(?:\[[^\]\n]{1,300}\]\([^)\n]{0,500}\)|:(?:doc|ref):`[^`\n]{1,300}`)\W{0,4}")
+"""An entry of a table of contents: it says where something is, and nothing about it."""
+_WORD = re.compile(r"[^\W_]{2,}|\d")
+
+
+def statements(text: str, caption: str = "", before: str = "") -> list[Statement]:
+    """The statements of a passage in order, not overlapping.
+
+    `caption` is what its tables are called (the section's heading), `before` the end of the passage before it: its last
+    sentence may lead in, and say a table's unit.
+    """
+    return list(_Cutter(text, caption, before).cut())
+
+
+class _Cutter:
+    def __init__(self, text: str, caption: str, before: str) -> None:
+        self._text = text
+        self._caption = plain(caption)
+        self._lines = _lines(text)
+        self._lead = _last_sentence(before)
+        """The sentence said last, which may announce what follows."""
+        self._unit = _unit_in(before)
+        self._announced = self._lead.rstrip().endswith("::")
+        """Whether what was said last announces a block of code."""
+
+    def cut(self) -> Generator[Statement, None, None]:
+        at = 0
+        while at < len(self._lines):
+            line = self._lines[at]
+            if not line.text.strip() or self._is_heading(at):
+                at += 1
+            elif _FENCE.match(line.text):
+                at = yield from self._code(at)
+            elif _PROMPT.match(line.text) or self._is_literal(at):
+                at = yield from self._literal(at)
+            elif _is_row(line.text):
+                at = yield from self._table(at)
+            elif _BULLET.match(line.text):
+                at = yield from self._item(at)
+            elif _DIRECTIVE.match(line.text) or _OPTION.match(line.text):
+                self._announced = self._announced or _CODE_DIRECTIVE.match(line.text) is not None
+                at += 1
+            else:
+                at = yield from self._prose(at)
+
+    def _is_heading(self, at: int) -> bool:
+        text = self._lines[at].text
+        if _HEADING.match(text) or _UNDERLINE.fullmatch(text):
+            return True
+        following = self._lines[at + 1].text if at + 1 < len(self._lines) else ""
+        return _UNDERLINE.fullmatch(following) is not None and not _is_row(text) and len(following.strip()) >= 3
+
+    def _code(self, at: int) -> Generator[Statement, None, int]:
+        fence = _FENCE.match(self._lines[at].text)
+        assert fence is not None
+        last = at + 1
+        while last < len(self._lines) and not self._lines[last].text.strip().startswith(fence[1]):
+            last += 1
+        end = min(last, len(self._lines) - 1)
+        start, stop = self._lines[at].start, self._lines[end].start + len(self._lines[end].text)
+        inside = self._text[self._lines[at].start + len(self._lines[at].text) : self._lines[end].start].strip("\n")
+        lead = f"{plain(self._lead)[-MAX_LEAD:]} " if self._lead else ""
+        if inside.strip():
+            yield Statement("code", start, stop, lead + inside[:MAX_CODE], (), lead)
+        return last + 1
+
+    def _is_literal(self, at: int) -> bool:
+        """Whether an indented block begins that `::` or a code directive announced."""
+        return self._announced and self._lines[at].text[:1] in " \t" and not _OPTION.match(self._lines[at].text)
+
+    def _literal(self, at: int) -> Generator[Statement, None, int]:
+        """An indented block of code, or what was typed at a prompt with what came back."""
+        indented = self._is_literal(at)
+        self._announced = False
+        last = at
+        while last < len(self._lines):
+            text = self._lines[last].text
+            blank = not text.strip()
+            following = self._lines[last + 1].text if last + 1 < len(self._lines) else ""
+            if (indented and not blank and text[:1] not in " \t") or (blank and not indented):
+                break
+            if blank and following[:1] not in " \t":
+                break
+            last += 1
+        start, stop = self._lines[at].start, self._lines[last - 1].start + len(self._lines[last - 1].text)
+        lead = f"{plain(self._lead)[-MAX_LEAD:]} " if self._lead else ""
+        yield Statement("code", start, stop, lead + self._text[start:stop].strip("\n")[:MAX_CODE], (), lead)
+        return max(last, at + 1)
+
+    def _table(self, at: int) -> Generator[Statement, None, int]:
+        last = at
+        while last < len(self._lines) and self._goes_on(last):
+            last += 1
+        unit = _unit_in(self._text[max(0, self._lines[at].start - 400) : self._lines[at].start]) or self._unit
+        yield from rows(self._lines[at:last], self._caption, unit)
+        return max(last, at + 1)
+
+    def _goes_on(self, at: int) -> bool:
+        """Whether a line belongs to a table: a row, or a short line between rows, such as `Net sales:`."""
+        text = self._lines[at].text
+        if _is_row(text) or (text.strip() and set(text.strip()) <= set("|-:=+ ")):
+            return True
+        following = self._lines[at + 1].text if at + 1 < len(self._lines) else ""
+        return bool(text.strip()) and len(text) < 90 and _is_row(following) and not _HEADING.match(text)
+
+    def _item(self, at: int) -> Generator[Statement, None, int]:
+        last = at + 1
+        while last < len(self._lines) and self._continues_item(last):
+            last += 1
+        bullet = _BULLET.match(self._lines[at].text)
+        assert bullet is not None
+        start = self._lines[at].start + bullet.end()
+        stop = self._lines[last - 1].start + len(self._lines[last - 1].text.rstrip())
+        lead = f"{plain(self._lead)[-MAX_LEAD:]} " if self._lead.rstrip("*_ ").endswith((":", "：")) else ""
+        said = plain(self._text[start:stop])
+        if _WORD.search(said) and not _LINK_ALONE.fullmatch(self._text[start:stop]):
+            yield Statement("item", start, stop, lead + said, (), lead)
+        return last
+
+    def _continues_item(self, at: int) -> bool:
+        text = self._lines[at].text
+        return bool(text.strip()) and not _BULLET.match(text) and not _FENCE.match(text) and text[:1] in " \t"
+
+    def _prose(self, at: int) -> Generator[Statement, None, int]:
+        last = at
+        while last < len(self._lines) and self._is_prose(last):
+            last += 1
+        last = max(last, at + 1)
+        start, stop = self._lines[at].start, self._lines[last - 1].start + len(self._lines[last - 1].text)
+        for left, right in sentences(self._text[start:stop]):
+            said = plain(self._text[start + left : start + right])
+            if _WORD.search(said):
+                self._lead = said
+                yield Statement("sentence", start + left, start + right, said)
+        self._unit = _unit_in(self._text[start:stop]) or self._unit
+        self._announced = self._text[start:stop].rstrip().endswith("::")
+        return last
+
+    def _is_prose(self, at: int) -> bool:
+        text = self._lines[at].text
+        special = (
+            _PROMPT.match(text) or _FENCE.match(text) or _is_row(text) or _BULLET.match(text) or _DIRECTIVE.match(text)
+        )
+        return bool(text.strip()) and not special and not self._is_heading(at)
+
+
+def _lines(text: str) -> list[TableLine]:
+    found: list[TableLine] = []
+    at = 0
+    for line in text.split("\n"):
+        found.append(TableLine(at, line))
+        at += len(line) + 1
+    return found
+
+
+def _is_row(text: str) -> bool:
+    return " | " in text or (text.lstrip().startswith("|") and text.count("|") > 1)
+
+
+def _last_sentence(text: str) -> str:
+    tail = text[-600:]
+    spans = sentences(tail)
+    return tail[slice(*spans[-1])] if spans else ""
+
+
+def _unit_in(text: str) -> str:
+    found = list(_UNIT.finditer(text))
+    return " ".join((found[-1][1] or found[-1][2]).partition(",")[0].split()).lower() if found else ""

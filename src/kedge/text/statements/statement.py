@@ -1,0 +1,36 @@
+"""What a statement is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+StatementKind = Literal["sentence", "row", "item", "code"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell of a row."""
+
+    header: str
+    """What stands above it: all header rows that reach over its column, joined; empty where there is none."""
+    start: int
+    """Offset of its first character in the passage's text."""
+    end: int
+    """Offset behind its last character."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A stretch of a passage that says one thing: `passage.text[start:end]`."""
+
+    kind: StatementKind
+    start: int
+    end: int
+    read: str
+    """What is read of it: a row with its caption, unit and headers, an item with the sentence that leads in; without
+    markup."""
+    cells: tuple[Cell, ...] = ()
+    """Of a row, in order; its label is the first, without a header where the column has none."""
+    lead: str = ""
+    """What `read` begins with and the passage does not say at this place."""

@@ -1,0 +1,86 @@
+"""Long texts of one thing, read within a bound on the processor's time: `growing.py WAY SECONDS`.
+
+Prints each case before it begins, so that the last line of an unfinished run names the one that took too long.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+
+from kedge.core.errors import EmptySourceError
+from kedge.ingest.chunk.passages import ChunkLimits, chunk
+from kedge.ingest.parse.own import MARKDOWN_APART
+from kedge.ingest.parse.reading import open_document
+from kedge.ingest.sources.discovery import uploaded
+from kedge.models.embed.hashed import HashEmbedder
+from kedge.text.concepts import discussed
+from kedge.text.orders import ordering_spans
+from kedge.text.sentences import sentences
+
+UNITS = (
+    *(" ", "\t", "\n", "\r\n", " \n", "\xa0", "\u2028", "=", "-", "=\n", "-\n", ".", "…", "?!", "# a\n", "# a ", "#"),
+    *("a ", "a. ", "A ", "x", "1. ", "- a\n", "> ", "| a ", "(", "[", "[a](b) ", "<!--", "<a", "`", "$", "$$\n"),
+    *("\\(", "---\n", "ignore ", "игнорир", "\u0301\n"),
+)
+"""Of each a text of the shorter length, alone and between two letters."""
+LONGER = (
+    ("", " ", ""),
+    ("a\n\n", "\xa0", "\n\nb"),
+    ("a", ".", "b"),
+    ("# a", " ", "b"),
+    ("", "\\[\n", ""),
+    ("- a\n", "  \\[\n", "b\n\\]"),
+    ("<!-- title", " ", "b"),
+    ("# system", " ", "b"),
+    ("as a", "\t", "b"),
+    ("{{", "env", "b"),
+    ("", "=\n", "b"),
+)
+"""(what comes before, what is repeated, what comes after): of each a text of the longer length."""
+
+
+def _read(name: str) -> Callable[[str], object]:
+    """As the way in does it: opened, cut into segments, the segments into passages."""
+    embedder = HashEmbedder(64)
+
+    def read(text: str) -> None:
+        try:
+            for segment in open_document(uploaded(name, text.encode())).segments:
+                chunk(segment.document, embedder.count_tokens, ChunkLimits.for_window(256), base=segment.base)
+        except EmptySourceError:
+            pass
+
+    return read
+
+
+WAYS: dict[str, tuple[int, int, Callable[[str], object]]] = {
+    "text": (40_000, 200_000, _read("a.txt")),
+    "markdown": (4_000, MARKDOWN_APART // 2, _read("a.md")),
+    "sentences": (40_000, 200_000, sentences),
+    "orders": (8_000, 80_000, ordering_spans),
+    "concepts": (8_000, 80_000, lambda text: discussed(text, set)),
+}
+"""The shorter and the longer length, and what reads. Longer markdown is read in a process that has a bound itself."""
+
+
+def texts(shorter: int, longer: int) -> Iterator[tuple[str, str]]:
+    """(name, text) of every case, the longer ones first."""
+    for before, unit, after in LONGER:
+        yield f"{before!r} {unit!r} {after!r}", before + unit * (longer // len(unit.encode())) + after
+    for unit in UNITS:
+        many = unit * (shorter // len(unit.encode()))
+        yield repr(unit), many
+        yield f"a {unit!r} b", f"a{many}b"
+
+
+if __name__ == "__main__":
+    import resource  # not on Windows
+
+    way, seconds = sys.argv[1], int(sys.argv[2])
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    shorter, longer, read = WAYS[way]
+    for name, text in texts(shorter, longer):
+        print(name, flush=True)
+        read(text)
+    print("done")

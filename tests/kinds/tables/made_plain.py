@@ -1,0 +1,154 @@
+"""Made tables as people keep them: abbreviated names, years, codes, one row for each car, day, person or state."""
+
+from __future__ import annotations
+
+import random
+from datetime import date, timedelta
+
+from kedge.kinds.tables.schema import ColumnType
+
+Row = tuple[object, ...]
+
+CARS = [
+    ("Name", ColumnType.TEXT),
+    ("mpg", ColumnType.REAL),
+    ("Cylinders", ColumnType.INTEGER),
+    ("Displacement", ColumnType.REAL),
+    ("Horsepower", ColumnType.INTEGER),
+    ("Weight_in_lbs", ColumnType.INTEGER),
+    ("Year", ColumnType.DATE),
+    ("Origin", ColumnType.CATEGORY),
+    ("Doors", ColumnType.CATEGORY),
+]
+WEATHER = [
+    ("date", ColumnType.DATE),
+    ("precip", ColumnType.REAL),
+    ("temp_max", ColumnType.REAL),
+    ("temp_min", ColumnType.REAL),
+    ("wind", ColumnType.REAL),
+    ("weather", ColumnType.CATEGORY),
+]
+INQUEST = [
+    ("first_name", ColumnType.TEXT),
+    ("last_name", ColumnType.TEXT),
+    ("age", ColumnType.INTEGER),
+    ("gender", ColumnType.CATEGORY),
+    ("death_date", ColumnType.DATE),
+    ("district", ColumnType.CATEGORY),
+    ("smoker", ColumnType.CATEGORY),
+]
+REGIONS = [
+    ("", ColumnType.TEXT),
+    ("region", ColumnType.CATEGORY),
+    ("pop", ColumnType.INTEGER),
+    ("medianincome", ColumnType.REAL),
+    ("lat", ColumnType.REAL),
+    ("class", ColumnType.CATEGORY),
+]
+FILMS = [
+    ("title", ColumnType.TEXT),
+    ("year", ColumnType.INTEGER),
+    ("length", ColumnType.INTEGER),
+    ("min_price", ColumnType.REAL),
+    ("price", ColumnType.REAL),
+    ("Comedy", ColumnType.INTEGER),
+    ("screens", ColumnType.INTEGER),
+    ("country", ColumnType.CATEGORY),
+]
+
+
+def _cars() -> list[Row]:
+    dice = random.Random(21)
+    makes = "Alba Brio Corsa Dardo Elan Fides Gala Hera Ibis Juno".split()
+    return [
+        (
+            f"{makes[number % 10]} {100 + number}",
+            None if number % 40 == 0 else round(dice.uniform(9, 46), 1),
+            dice.choice([4, 4, 6, 8]),
+            float(dice.randrange(70, 450)),
+            50 + number,
+            1600 + 7 * ((number * 37) % 400),
+            date(dice.randrange(1970, 1983), 1, 1),
+            dice.choice(["Japan", "Europe", "USA"]),
+            dice.choice(["2", "4", "5"]),
+        )
+        for number in range(400)
+    ]
+
+
+def _weather() -> list[Row]:
+    dice = random.Random(22)
+    rows: list[Row] = []
+    for number in range(800):
+        low = round(dice.uniform(-8, 18), 1)
+        rows.append(
+            (
+                date(2012, 1, 1) + timedelta(days=number),
+                round(dice.choice([0, 0, dice.uniform(0, 40)]), 1),
+                round(low + dice.uniform(2, 16) + number / 1000, 3),
+                low,
+                round(dice.uniform(0, 10), 1),
+                dice.choice(["rain", "sun", "fog", "snow", "drizzle"]),
+            )
+        )
+    return rows
+
+
+def _inquest() -> list[Row]:
+    dice = random.Random(23)
+    firsts = "Ana Ben Cora Dion Elsa Finn Gwen Hugo Iris Jan".split()
+    lasts = "Moss Nash Ogden Pike Quill Reed Shaw Todd".split()
+    return [
+        (
+            firsts[number % 10],
+            lasts[number // 10],
+            15 + number if number % 9 else None,
+            dice.choice(["Female", "Male"]),
+            date(1992, 4, 1) + timedelta(days=dice.randrange(60)),
+            dice.choice(["Harbour", "Old Town", "Mill Hill"]),
+            dice.choice(["Yes", "No"]),
+        )
+        for number in range(80)
+    ]
+
+
+def _regions() -> list[Row]:
+    dice = random.Random(24)
+    codes = "AL AK AZ AR CA CO CT DE FL GA HI ID IL IA KS KY ME MD MA MI MN NV NY OH TX UT VT WA WI WY".split()
+    return [
+        (
+            code,
+            dice.choice(["North", "South", "West"]),
+            dice.randrange(400, 30000),
+            round(dice.uniform(20, 60), 2),
+            20 + round(number * 1.3, 2),
+            dice.choice(["A", "B"]),
+        )
+        for number, code in enumerate(codes)
+    ]
+
+
+def _films() -> list[Row]:
+    dice = random.Random(25)
+    return [
+        (
+            f"The {number}th Story",
+            1930 + number % 75,
+            60 + (number * 53) % 211,
+            round(dice.uniform(1, 4), 2),
+            round(5 + number * 0.03, 2),
+            int(number % 3 == 0),
+            dice.choice([1, 2, 3, 5]),
+            dice.choice(["Germany", "France", "Italy"]),
+        )
+        for number in range(600)
+    ]
+
+
+PLAIN = {
+    "cars": (CARS, _cars),
+    "town-weather": (WEATHER, _weather),
+    "inquest": (INQUEST, _inquest),
+    "overview": (REGIONS, _regions),
+    "movies": (FILMS, _films),
+}

@@ -1,0 +1,172 @@
+"""The folder list is the architecture: nothing lies beside the folders, and imports point down the list, never up."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.paths import ROOT
+
+SOURCE = ROOT / "src" / "kedge"
+FOLDERS = (
+    "core",
+    "text",
+    "models",
+    "stores",
+    "ingest",
+    "retrieve",
+    "answer",
+    "kinds",
+    "engine",
+    "evals",
+    "testing",
+    "surfaces",
+)
+"""From the ground up: a folder may import those before it, and itself."""
+NO_CODE = {"data"}
+BESIDE = {("retrieve", "ingest"), ("answer", "ingest"), ("text", "models"), ("evals", "testing")}
+"""A folder that may not import one below it: the two halves of the way know each other by the stores alone."""
+PORTS = ("catalog", "vectors", "graph")
+"""Folders of `stores` that hold a vendor a folder. Ports may share: the graph in SQL uses the catalog's database."""
+PUBLIC = "kedge"
+"""`from kedge import Kedge`: the public names, for those at the top alone."""
+
+
+def modules() -> dict[str, Path]:
+    """Every module and package of Kedge by its dotted name."""
+    found = {}
+    for path in SOURCE.rglob("*.py"):
+        parts = ("kedge", *path.relative_to(SOURCE).with_suffix("").parts)
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+MODULES = modules()
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The modules of Kedge that a file imports, in whichever form, at its top or inside a function."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "kedge")
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are written out"
+            if (node.module or "").split(".")[0] == "kedge":
+                named = [f"{node.module}.{alias.name}" for alias in node.names]
+                yield from (name if name in MODULES else str(node.module) for name in named)
+
+
+def folder_of(module: str) -> str:
+    """Its folder below `kedge`; the package itself is at the top; what a kind adds to the surfaces is one of them."""
+    parts = module.split(".")
+    if parts[1:2] == ["kinds"] and parts[3:4] == ["surfaces"]:
+        return "surfaces"
+    return parts[1] if len(parts) > 1 else PUBLIC
+
+
+def imports() -> Iterator[tuple[str, str, str]]:
+    """(module, its folder, imported folder)."""
+    for name, path in MODULES.items():
+        for other in imported(path):
+            if folder_of(other) != "_version":
+                yield name, folder_of(name), folder_of(other)
+
+
+def test_nothing_lies_beside_the_folders() -> None:
+    folders = {path.name for path in SOURCE.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert folders == {*FOLDERS, *NO_CODE}
+    loose = {path.name for path in SOURCE.iterdir() if path.is_file()}
+    assert loose == {"__init__.py", "_version.py", "py.typed"}
+
+
+def test_imports_point_down() -> None:
+    level = {name: number for number, name in enumerate((*FOLDERS, PUBLIC))}
+    upward = {
+        f"{name} → {other}"
+        for name, own, other in imports()
+        if own != PUBLIC and level[other] > level[own] and not (own == "surfaces" and other == PUBLIC)
+    }
+    assert sorted(upward) == []
+
+
+def test_the_halves_do_not_know_each_other() -> None:
+    crossed = {f"{name} → {other}" for name, own, other in imports() if (own, other) in BESIDE}
+    assert sorted(crossed) == []
+
+
+def test_nobody_knows_a_kind_but_itself() -> None:
+    kinds = {path.name for path in (SOURCE / "kinds").iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert kinds == {"documents", "courses", "tables", "graphs"}
+    known = set()
+    for name, path in MODULES.items():
+        own = name.split(".")[2:3] if name.startswith("kedge.kinds.") else []
+        for other in imported(path):
+            kind = other.split(".")[2:3] if other.startswith("kedge.kinds.") else []
+            if kind and kind[0] in kinds and kind != own:
+                known.add(f"{name} → {other}")
+    assert sorted(known) == []
+
+
+def vendor_of(module: str) -> tuple[str, str] | None:
+    """(port, vendor) of a module below a port's folder: a folder with a store in it, or a module that is one by itself.
+
+    >>> vendor_of("kedge.stores.vectors.qdrant.encode"), vendor_of("kedge.stores.vectors.rules")
+    (('vectors', 'qdrant'), None)
+    """
+    match module.split("."):
+        case ["kedge", "stores", port, vendor, *_] if port in PORTS and _is_vendor(port, vendor):
+            return port, vendor
+    return None
+
+
+def _is_vendor(port: str, name: str) -> bool:
+    """Every folder is, and the memory stores, which may be one module."""
+    return name == "memory" or (SOURCE / "stores" / port / name).is_dir()
+
+
+def test_a_vendor_knows_no_other_vendor_of_its_port() -> None:
+    crossed = set()
+    for name, path in MODULES.items():
+        own = vendor_of(name)
+        others = {vendor_of(other) for other in imported(path)} if own else set()
+        crossed |= {f"{name} → {other[1]}" for other in others if own and other and other[0] == own[0] and other != own}
+    assert sorted(crossed) == []
+
+
+def test_every_port_has_vendors() -> None:
+    found = {vendor for name in MODULES if (vendor := vendor_of(name))}
+    assert {("vectors", "edge"), ("vectors", "memory"), ("graph", "neo4j"), ("catalog", "sql")} <= found
+    assert ("vectors", "rules") not in found
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "import kedge.engine.engine",
+        "from kedge import engine",
+        "from kedge.engine import engine",
+        "from kedge.engine.engine import Engine",
+        "def late():\n    from kedge.engine.engine import Engine",
+    ],
+)
+def test_every_form_of_import_is_seen(written: str, tmp_path: Path) -> None:
+    path = tmp_path / "any.py"
+    path.write_text(written)
+    assert [folder_of(name) for name in imported(path)] == ["engine"]
+
+
+def test_every_folder_says_its_job_in_one_sentence() -> None:
+    silent = []
+    for name, path in MODULES.items():
+        doc = ast.get_docstring(ast.parse(path.read_text("utf-8")))
+        if path.name == "__init__.py" and (not doc or not doc.split("\n\n")[0].rstrip().endswith(".")):
+            silent.append(name)
+    assert silent == []
+
+
+def test_only_the_settings_read_the_environment() -> None:
+    readers = [name for name, path in MODULES.items() if "os.environ" in path.read_text("utf-8")]
+    assert readers == ["kedge.core.settings"]

@@ -1,0 +1,76 @@
+"""An agent uses Kedge: the official client starts `kedge mcp` and speaks to it over stdin and stdout."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, StdioServerParameters
+
+TEXT = "# Kedges\n\nA kedge is a light anchor. It is used to pull a ship off a sandbank.\n"
+
+
+def with_client(home: Path, work: Callable[[Client], Awaitable[Any]]) -> Any:
+    command = ["-m", "kedge.surfaces.cli.main", "--home", str(home), "mcp"]
+
+    async def connected() -> Any:
+        async with Client(StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))) as client:
+            return await work(client)
+
+    return asyncio.run(connected())
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "kedges.md").write_text(TEXT)
+    return folder
+
+
+def test_an_agent_takes_in_asks_and_searches(tmp_path: Path, notes: Path) -> None:
+    progress: list[float] = []
+
+    async def work(client: Client) -> None:
+        async def note(done: float, _total: float | None, _message: str | None) -> None:
+            progress.append(done)
+
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert set(tools) == {"ask", "search", "ingest", "collections"}
+        assert tools["ask"].annotations is not None
+        assert tools["ask"].annotations.read_only_hint
+        job = (await client.call_tool("ingest", {"sources": [str(notes)]}, progress_callback=note)).structured_content
+        assert (job["status"], job["files_processed"]) == ("complete", 1)
+        answer = (await client.call_tool("ask", {"question": "What is a kedge?"})).structured_content
+        assert "light anchor" in answer["answer"]
+        (citation,) = {item["snippet"]: item for item in answer["citations"]}.values()
+        assert TEXT[citation["start"] : citation["end"]] == citation["snippet"]
+        foreign = {"question": "Which admiral won the light anchor in Chicago?"}
+        refused = (await client.call_tool("ask", foreign)).structured_content
+        assert (refused["confidence"], refused["citations"]) == ("insufficient", [])
+        assert refused["metadata"]["refusal"]["nearest"][0]["title"] == "Kedges"
+        assert "Looked for:" in refused["answer"]
+        found = (await client.call_tool("search", {"question": "sandbank", "top_k": 1})).structured_content
+        assert found["results"][0]["title"] == "Kedges"
+        listed = (await client.call_tool("collections", {})).structured_content
+        assert [one["name"] for one in listed["collections"]] == ["default"]
+
+    with_client(tmp_path / "home", work)
+    assert progress[-1] == 100
+
+
+def test_what_cannot_be_done_is_told_to_the_model(tmp_path: Path) -> None:
+    async def work(client: Client) -> None:
+        missing = await client.call_tool("ask", {"question": "What is a kedge?", "collection": "none"})
+        assert missing.is_error
+        assert "kedge ingest" in missing.content[0].text
+        empty = await client.call_tool("search", {"question": "  "})
+        assert empty.is_error
+        assert "Query cannot be empty" in empty.content[0].text
+
+    with_client(tmp_path / "home", work)

@@ -1,0 +1,69 @@
+"""Answers from tables and graphs, on the agreed shapes (see `served.py`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.surfaces.page.served import GRAPH_QUESTION, REGIONS, TABLE_QUESTION
+from tests.surfaces.page.steps import ask
+
+Shot = Callable[[Any, str], None]
+
+
+@pytest.mark.req("T-06")
+def test_a_table_answer_shows_plan_rows_and_chart(page: Any, shot: Shot) -> None:
+    turn = ask(page, TABLE_QUESTION, "sales")
+    plan = turn.locator(".plan")
+    expect(plan).to_contain_text("Exact")
+    expect(plan).to_contain_text("Sum of amount for each region")
+    expect(plan).to_contain_text("4,870 rows counted")
+    expect(turn.locator(".said")).not_to_contain_text("Plan:")  # it is said once
+    plan.get_by_text("Steps").click()
+    expect(plan.get_by_role("listitem")).to_have_count(3)
+    table = turn.get_by_role("table")
+    expect(table.get_by_role("columnheader")).to_have_text(["region", "amount"])
+    expect(table.get_by_role("row")).to_have_count(1 + len(REGIONS))
+    expect(table).to_contain_text("<b>East</b>")  # as text
+    chart = turn.get_by_role("img", name="Bar chart: amount by region")
+    expect(chart.locator(".bar")).to_have_count(len(REGIONS))
+    lengths = [float(bar.get_attribute("width")) for bar in chart.locator(".bar").all()]
+    assert lengths == sorted(lengths, reverse=True)
+    assert lengths[1] / lengths[0] == pytest.approx(REGIONS[1][1] / REGIONS[0][1], rel=0.01)
+    shot(page, "table")
+    turn.locator(".chip").first.click()
+    expect(page.locator("#panel-title")).to_have_text("sales row 1")
+    expect(page.locator("#panel mark")).to_have_text("region: North; amount: 1824.5")
+    shot(page, "table-source")
+
+
+def test_a_course_over_time_is_a_line(page: Any, shot: Shot) -> None:
+    turn = ask(page, "How did sales go month by month?", "sales")
+    chart = turn.get_by_role("img", name="Line chart: amount by month")
+    expect(chart.locator(".dot")).to_have_count(12)
+    shot(page, "table-line")
+
+
+@pytest.mark.req("G-05", "G-06")
+def test_a_graph_answer_cites_nodes_and_draws_its_path(page: Any, shot: Shot) -> None:
+    turn = ask(page, GRAPH_QUESTION, "worldcup")
+    expect(turn.locator(".chip")).to_have_text(["1", "2"])
+    expect(turn.locator(".source .title")).to_have_text(["Alejandro Sabella", "Argentina"])
+    graph = turn.get_by_role("group", name="How the evidence was found")
+    nodes = graph.get_by_role("button")
+    expect(nodes).to_have_count(4)
+    expect(graph).to_contain_text("plays for")
+    places = {node.get_attribute("data-id"): node.bounding_box()["x"] for node in nodes.all()}
+    assert places["n1"] < places["n2"] < places["n3"] < places["n4"]
+    shot(page, "graph")
+    graph.locator("[data-id=n3]").click()
+    expect(page.locator("#panel-title")).to_have_text("Argentina")
+    expect(page.locator("#panel .facts")).to_contain_text("Lionel Messi")
+    expect(graph.locator("[data-id=n1]")).to_have_class(re.compile(r"\blit\b"))
+    turn.locator(".chip").first.click()
+    expect(page.locator("#panel-title")).to_have_text("Alejandro Sabella")
+    expect(page.locator("#panel-body")).to_contain_text("Coach of the team of Argentina")

@@ -1,0 +1,123 @@
+"""Statements: what can be read, judged and cited, each in its exact place."""
+
+from __future__ import annotations
+
+import doctest
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kedge.text.statements import markup
+from kedge.text.statements.cut import statements
+
+REPORT = """(In millions, except per share amounts)
+
+Three Months Ended | Nine Months Ended
+July 1, | June 25, | July 1, | June 25,
+2023 | 2022 | 2023 | 2022
+Net sales:
+Products | $60,584 | $63,355 | $230,901 | $245,241
+Total net sales | 81,797 | 82,959 | 293,787 | 304,182
+Earnings per share:
+Diluted | $1.26 | $1.20 | $4.67 | $4.82
+"""
+PAGE = """# Install
+
+To install, run these steps:
+
+1. Download the [file](x.md).
+2. Run `make`.
+
+You can use pip:
+
+```console
+$ pip install kedge
+```
+
+| Option | Default | Meaning |
+|---|---|---|
+| `timeout` | 30 s | how long to wait |
+
+- [Contents](contents.md)
+"""
+RST = """Channels
+========
+
+Use a nursery::
+
+    async with open_nursery() as nursery:
+        nursery.start_soon(work)
+
+.. note::
+   It waits for :meth:`~trio.Nursery.start`.
+
+>>> asdict(C(1))
+{'x': 1}
+"""
+LINES = st.sampled_from(
+    (
+        *("", "# Head", "Title", "=====", "A sentence. Another one.", "- an item", "  goes on", "1. first", "```"),
+        *("    code", "| a | b |", "|---|---|", "| 1 | 2 |", "Label | 12 | 13", "2023 | 2022", ">>> f()", ".. note::"),
+        "Ends with::",
+    )
+)
+
+
+def test_the_doctests_hold() -> None:
+    assert doctest.testmod(markup).failed == 0
+
+
+def test_a_row_says_caption_unit_group_and_the_headers_over_each_cell() -> None:
+    rows = [one for one in statements(REPORT, "Statements of operations") if one.kind == "row"]
+    assert rows[0].read == (
+        "Statements of operations (in millions). Net sales: Products — Three Months Ended July 1, 2023: $60,584; "
+        "Three Months Ended June 25, 2022: $63,355; Nine Months Ended July 1, 2023: $230,901; "
+        "Nine Months Ended June 25, 2022: $245,241"
+    )
+    assert "Earnings per share: Diluted —" in rows[2].read
+    assert [REPORT[cell.start : cell.end] for cell in rows[1].cells] == [
+        *("Total net sales", "81,797", "82,959", "293,787", "304,182")
+    ]
+
+
+def test_items_and_code_come_with_what_leads_in() -> None:
+    read = {one.kind: one.read for one in statements(PAGE, "Install")}
+    assert read["item"] == "To install, run these steps: Run make."
+    assert read["code"] == "You can use pip: $ pip install kedge"
+    assert read["row"] == "Install. Option: timeout — Default: 30 s; Meaning: how long to wait"
+
+
+def test_headings_and_entries_of_a_table_of_contents_are_no_statements() -> None:
+    assert not [one for one in statements(PAGE) if "Install" in one.read or "Contents" in one.read]
+    assert not [one for one in statements(RST) if "Channels" in one.read]
+
+
+def test_code_that_is_announced_or_typed_at_a_prompt() -> None:
+    found = [(one.kind, RST[one.start : one.end].strip()) for one in statements(RST) if one.kind == "code"]
+    assert found == [
+        ("code", "async with open_nursery() as nursery:\n        nursery.start_soon(work)"),
+        ("code", ">>> asdict(C(1))\n{'x': 1}"),
+    ]
+    assert "It waits for trio.Nursery.start." in [one.read for one in statements(RST)]
+
+
+def test_the_end_of_the_passage_before_leads_in() -> None:
+    (item,) = statements("- Oslo", before="Backups go to:")
+    assert item.read == "Backups go to: Oslo"
+
+
+@given(st.lists(LINES, max_size=30))
+def test_statements_lie_in_order_and_never_overlap(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    found = statements(text, "Caption")
+    places = [(one.start, one.end) for one in found]
+    assert all(0 <= start < end <= len(text) for start, end in places)
+    assert all(before[1] <= after[0] for before, after in pairwise(places))
+    for one in found:
+        assert all(one.start <= cell.start <= cell.end <= one.end for cell in one.cells)
+
+
+@given(st.text(max_size=300))
+def test_any_text_can_be_cut(text: str) -> None:
+    assert all(text[one.start : one.end].strip() for one in statements(text))

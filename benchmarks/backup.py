@@ -18,12 +18,12 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from benchmarks.data import folder
-from kedge.backup.archive import Archive
-from kedge.backup.restoring import restore_backup
-from kedge.backup.taking import take_backup
-from kedge.config import Settings, load_settings
-from kedge.engine import Engine
-from kedge.types import DEFAULT_TENANT, IngestRequest, Scope
+from kedge.core.settings import Settings, load_settings
+from kedge.core.values import DEFAULT_TENANT, IngestRequest, Scope
+from kedge.engine.backup.archive import Archive
+from kedge.engine.backup.restoring import restore_backup
+from kedge.engine.backup.taking import take_backup
+from kedge.engine.engine import Engine
 
 SCOPE, BESIDE = Scope(DEFAULT_TENANT, "held"), Scope(DEFAULT_TENANT, "written")
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from benchmarks import many_languages
 from benchmarks.data import folder
-from kedge.config import load_settings
-from kedge.models import bge, e5
-from kedge.models.base import Embedder
+from kedge.core.settings import load_settings
+from kedge.models.embed import bge, e5
+from kedge.models.ports import Embedder
 
 MODELS = {bge.NAME: bge, e5.NAME: e5}
 WORDS = 120

@@ -14,9 +14,9 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from kedge.config import load_settings
-from kedge.engine import Engine
-from kedge.types import DEFAULT_TENANT, IngestRequest, Query, Scope
+from kedge.core.settings import load_settings
+from kedge.core.values import DEFAULT_TENANT, IngestRequest, Query, Scope
+from kedge.engine.engine import Engine
 
 SCOPE = Scope(DEFAULT_TENANT, "cited")
 FORMS = ("What is {}?", "How does {} work?", "What is the complexity of {}?", "When is {} used?")

@@ -17,9 +17,9 @@ import time
 from pathlib import Path
 
 from benchmarks.data import folder
-from kedge.config import load_settings
-from kedge.engine import Engine
-from kedge.types import DEFAULT_TENANT, IngestRequest, Job, Scope
+from kedge.core.settings import load_settings
+from kedge.core.values import DEFAULT_TENANT, IngestRequest, Job, Scope
+from kedge.engine.engine import Engine
 
 SCOPE = Scope(DEFAULT_TENANT, "course")
 
@@ -31,7 +31,7 @@ async def measure(course: Path, home: Path) -> dict[str, object]:
         await engine.warm_up()
         first, seconds = await timed(engine, course)
         again, unchanged = await timed(engine, course)
-        lesson = (await engine.courses.lessons(SCOPE))[-1]
+        lesson = (await engine.kinds.named("course").lessons(SCOPE))[-1]
         edit(course / lesson.source_file)
         edited, one_lesson = await timed(engine, course)
         faults = (await engine.check()).problems

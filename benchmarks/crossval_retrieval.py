@@ -31,16 +31,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.data import SETS, folder
-from kedge.config import load_settings
-from kedge.registry import open_embedder
+from kedge.core.settings import load_settings
+from kedge.core.values import Role, Scope
+from kedge.models.registry import open_embedder
+from kedge.retrieve.channels.graph import (
+    GraphResult,
+    PassageFeatures,
+    Traversal,
+    TraversalQuestion,
+    search_graph,
+    weigh_question,
+)
 from kedge.retrieve.fuse import add_bonus, blend, rrf
-from kedge.retrieve.graph import Asked, Features, GraphResult, Traversal, search_graph, weigh_question
 from kedge.retrieve.pipeline import SOFT
 from kedge.retrieve.rerank import Smoothing, adaptive, exact_blend, smooth
 from kedge.retrieve.soft import open_vectors, soft_match
 from kedge.text.analyze import SparseTerms
 from kedge.text.concepts import discussed, title_aliases
-from kedge.types import Role, Scope
 
 Array = NDArray[np.float32]
 CACHE = Path(__file__).parents[1] / ".bench-cache" / "crossval"
@@ -86,7 +93,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Question:
-    asked: Asked
+    asked: TraversalQuestion
     gold: Mapping[str, float]
     dense: Mapping[str, float]
     keyword: Mapping[str, float]
@@ -151,7 +158,7 @@ class Collection:
         return [self._question(rows[i]["text"], vectors[i], gold[rows[i]["_id"]]) for i in chosen]
 
     def _question(self, text: str, vector: Array, gold: Mapping[str, float]) -> Question:
-        asked = Asked(text, vector, weigh_question(text, SPARSE, self.idf))
+        asked = TraversalQuestion(text, vector, weigh_question(text, SPARSE, self.idf))
         return Question(asked, gold, _best(self.vectors @ vector), _best(self._keyword(asked.idf)))
 
     def _keyword(self, weights: Mapping[int, float]) -> Array:
@@ -177,8 +184,8 @@ class Collection:
     async def about(self, _scope: Scope, concept_ids: Sequence[str]) -> list[Edge]:
         return [Edge(p, key, Role.TITLE) for key in concept_ids for p in self.titled.get(key, ())[:40]]
 
-    async def features(self, _scope: Scope, passage_ids: Sequence[str]) -> dict[str, Features]:
-        return {p: Features(self.vectors[int(p)], self.weights[int(p)]) for p in passage_ids}
+    async def features(self, _scope: Scope, passage_ids: Sequence[str]) -> dict[str, PassageFeatures]:
+        return {p: PassageFeatures(self.vectors[int(p)], self.weights[int(p)]) for p in passage_ids}
 
     def walk(self, how: Traversal) -> list[GraphResult]:
         """The graph's answer to every question."""

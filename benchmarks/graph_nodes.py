@@ -24,13 +24,13 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from kedge.config import load_settings
-from kedge.engine import Engine
+from kedge.core.settings import load_settings
+from kedge.core.values import DEFAULT_TENANT, IngestRequest, Query, Scope, embed_text
+from kedge.engine.engine import Engine
 from kedge.evals.metrics import percentile
-from kedge.graphs.indexing import node_text
-from kedge.registry import open_embedder
-from kedge.stores.nodes.base import Node
-from kedge.types import DEFAULT_TENANT, IngestRequest, Query, Scope, embed_text
+from kedge.kinds.graphs.indexing import node_text
+from kedge.models.registry import open_embedder
+from kedge.stores.graph.nodes import Node
 
 SCOPE = Scope(DEFAULT_TENANT, "bench")
 SYLLABLES = "ba be bi bo bu da de di do du ka ke ki ko ku la le li lo lu ma me mi mo mu na ne ni no ra re ri".split()
@@ -81,7 +81,7 @@ async def measure(size: int, options: argparse.Namespace) -> dict[str, Any]:
             sources = (str(folder / "nodes.csv"), str(folder / "edges.csv"))
             await engine.ingest(IngestRequest(SCOPE, sources, kind="graph"))
             wall, cpu = time.perf_counter() - started, time.process_time() - worked
-            counts = await engine.graph.count(SCOPE)
+            counts = await engine.kinds.named("graph").nodes.count(SCOPE)
             await engine.settle()
             titles = {node.id: node.title for node in nodes}
             chosen = random.Random(1).sample(people, options.queries)

@@ -31,17 +31,17 @@ from unittest.mock import patch
 
 from benchmarks.data import folder
 from benchmarks.quality import CACHE
-from kedge.config import load_settings
-from kedge.engine import Engine
-from kedge.ingest.extract import extract
-from kedge.registry import open_embedder
-from kedge.stores.sqlgraph.writing import write
-from kedge.types import DEFAULT_TENANT, GraphBatch, IngestRequest, Scope
+from kedge.core.settings import load_settings
+from kedge.core.values import DEFAULT_TENANT, GraphBatch, IngestRequest, Scope
+from kedge.engine.engine import Engine
+from kedge.ingest.extract.concepts import extract
+from kedge.models.registry import open_embedder
+from kedge.stores.graph.sql.writing import write
 
 SCOPE = Scope(DEFAULT_TENANT, "bench")
 SAMPLE = 100
 """Texts embedded between the rounds."""
-EXTRACT, WRITE = "kedge.ingest.pipeline.extract", "kedge.stores.sqlgraph.writing.write"
+EXTRACT, WRITE = "kedge.ingest.pipeline.extract", "kedge.stores.graph.sql.writing.write"
 
 
 @dataclass(slots=True)

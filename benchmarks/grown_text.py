@@ -30,12 +30,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.data import folder
-from kedge.config import load_settings
+from kedge.core.settings import load_settings
+from kedge.core.values import DEFAULT_TENANT, IngestRequest, Passage, Scope, embed_text
 from kedge.kinds import kind_named
-from kedge.models.base import Embedder, Vectors
+from kedge.models.ports import Embedder, Vectors
 from kedge.text.concepts import concept_key
 from kedge.text.sentences import sentences
-from kedge.types import DEFAULT_TENANT, IngestRequest, Passage, Scope, embed_text
 
 REAL = ("2wikimultihop", "hotpotqa_train100", "squad2", "scifact", "cranfield", "cacm")
 """Sets in the order in which they are taken in."""

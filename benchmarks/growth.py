@@ -31,11 +31,12 @@ import numpy as np
 
 from benchmarks.data import folder
 from benchmarks.grown_text import Recombiner, Row, real_rows, write_rows
-from kedge.config import load_settings
+from kedge.core.settings import load_settings
 from kedge.evals.dataset import load
-from kedge.models.base import Embedder, Vectors
-from kedge.models.wrappers import CachedEmbedder
-from kedge.registry import open_embedder
+from kedge.models.ports import Embedder, Vectors
+from kedge.models.registry import open_embedder
+from kedge.models.wrappers.cached import CachedEmbedder
+from kedge.stores.cache.file import FileCache
 
 CACHE = Path(".bench-cache/embeddings.db")
 SIZES = (1_000, 3_000, 6_000, 12_000, 25_000, 50_000, 100_000)
@@ -74,7 +75,7 @@ async def parts(sizes: Sequence[int], scratch: Path) -> list[Path]:
     model = open_embedder("minilm", load_settings())
     found = list(real_rows(model))
     passages = [passage for _, made in found for passage in made]
-    cached = CachedEmbedder(model, CACHE)
+    cached = CachedEmbedder(model, FileCache(CACHE))
     vectors = await cached.embed([passage.embed_text for passage in passages])
     known = dict(zip((passage.embed_text for passage in passages), vectors, strict=True))
     made = Recombiner(passages, vectors).rows()
@@ -87,7 +88,7 @@ async def parts(sizes: Sequence[int], scratch: Path) -> list[Path]:
             total += len(taken[-1].embedded)
         files.append(scratch / f"part-{size}.jsonl")
         write_rows(files[-1], taken)
-        filling = CachedEmbedder(StandIn(model, known), scratch / "vectors.db")
+        filling = CachedEmbedder(StandIn(model, known), FileCache(scratch / "vectors.db"))
         await filling.embed(list(dict.fromkeys(text for row in taken for text in row.embedded)))
         await filling.close()
     return files

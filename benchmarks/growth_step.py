@@ -13,13 +13,13 @@ import sys
 import time
 from pathlib import Path
 
-from kedge.config import load_settings
-from kedge.engine import Engine
+from kedge.core.settings import load_settings
+from kedge.core.values import DEFAULT_TENANT, IngestRequest, Query, Scope
+from kedge.engine.engine import Engine
 from kedge.evals.metrics import percentile
-from kedge.registry import open_embedder
-from kedge.retrieve.graph import Traversal
-from kedge.stores.edge import EdgeVectors
-from kedge.types import DEFAULT_TENANT, IngestRequest, Query, Scope
+from kedge.models.registry import open_embedder
+from kedge.retrieve.channels.graph import Traversal
+from kedge.stores.vectors.edge import EdgeVectors
 
 SCOPE = Scope(DEFAULT_TENANT, "bench")
 WARM = 20

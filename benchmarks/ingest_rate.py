@@ -18,10 +18,10 @@ from itertools import islice
 from pathlib import Path
 
 from benchmarks.data import folder
-from kedge.config import load_settings
-from kedge.engine import Engine
-from kedge.registry import open_embedder
-from kedge.types import DEFAULT_TENANT, IngestRequest, Scope
+from kedge.core.settings import load_settings
+from kedge.core.values import DEFAULT_TENANT, IngestRequest, Scope
+from kedge.engine.engine import Engine
+from kedge.models.registry import open_embedder
 
 SCOPE = Scope(DEFAULT_TENANT, "bench")
 

@@ -85,7 +85,7 @@ def main() -> None:
     source = folder(wanted.set) if wanted.set else DEMO
     corpus = source / "corpus.jsonl" if wanted.set else source
     with tempfile.TemporaryDirectory() as home:
-        kedge = [sys.executable, "-m", "kedge.cli.main", "--home", home, "--json"]
+        kedge = [sys.executable, "-m", "kedge.surfaces.cli.main", "--home", home, "--json"]
         clean = {name: value for name, value in os.environ.items() if not name.startswith("KEDGE_")}  # no cache answers
         subprocess.run([*kedge, "ingest", str(corpus)], check=True, stdout=subprocess.DEVNULL, env=clean)
         server = subprocess.Popen([*kedge, "serve", "--port", "0"], stdout=subprocess.PIPE, text=True, env=clean)

@@ -15,13 +15,13 @@ from statistics import median
 
 from tests.ingest.conftest import make_pdf
 
-from kedge.ingest.apart.limits import Limits
+from kedge.ingest.apart.limits import ParseLimits
 from kedge.ingest.apart.pool import close_idle
-from kedge.ingest.reader import open_document
-from kedge.ingest.source import Source
-from kedge.ingest.sources import uploaded
+from kedge.ingest.parse.reading import open_document
+from kedge.ingest.sources.discovery import uploaded
+from kedge.ingest.sources.source import Source
 
-LIMITS = Limits(120, 2 << 30, 512 << 20)
+LIMITS = ParseLimits(120, 2 << 30, 512 << 20)
 SENTENCE = "The warp is tied to the ring of the kedge anchor with an anchor bend. "
 
 
@@ -45,7 +45,7 @@ def sources(folder: Path) -> dict[str, list[Source]]:
     }
 
 
-def seconds(some: list[Source], limits: Limits | None) -> float:
+def seconds(some: list[Source], limits: ParseLimits | None) -> float:
     started = time.perf_counter()
     for source in some:
         for _ in open_document(source, limits).segments:

@@ -16,12 +16,12 @@ import time
 from pathlib import Path
 
 from benchmarks.data import SETS, folder
-from kedge.config import Settings, load_settings
-from kedge.engine import Engine
+from kedge.core.settings import Settings, load_settings
+from kedge.core.values import IngestRequest, Query
+from kedge.engine.engine import Engine
 from kedge.evals.dataset import EvalSet, load
 from kedge.evals.metrics import percentile
 from kedge.evals.run import SCOPE, documents_of, ranking_figures
-from kedge.types import IngestRequest, Query
 
 CACHE = Path(".bench-cache/embeddings.db")
 VARIANTS: dict[str, dict[str, object]] = {

@@ -36,21 +36,22 @@ from tokenizers import Tokenizer
 
 import kedge.retrieve
 from benchmarks.data import SETS, folder
-from kedge.config import load_settings
-from kedge.engine import Engine
+from kedge.core.settings import load_settings
+from kedge.core.values import IngestRequest, Query
+from kedge.engine.engine import Engine
 from kedge.evals import metrics
 from kedge.evals.dataset import load
 from kedge.evals.run import SCOPE
-from kedge.models.carried import folder_of
-from kedge.models.minilm import CARRIER, FOLDER, WINDOW
-from kedge.models.onnx import encoder
+from kedge.models.carried.packages import folder_of
+from kedge.models.carried.tokenizer import CARRIER, FOLDER
+from kedge.models.embed.minilm import WINDOW
+from kedge.models.embed.onnx import encoder
 from kedge.retrieve import pipeline
 from kedge.retrieve.rerank import adaptive, exact_blend, smooth
 from kedge.retrieve.soft import open_vectors, soft_match
-from kedge.stores.base import CanReadPoints, StoredPoint
+from kedge.stores.ports import CanReadPoints, StoredPoint
 from kedge.text.analyze import term_id, terms
 from kedge.text.sentences import sentences
-from kedge.types import IngestRequest, Query
 
 Array = NDArray[np.float32]
 CACHE = Path(".bench-cache/embeddings.db")
@@ -275,7 +276,7 @@ async def record(name: str, limit: int, spent: dict[str, list[float]]) -> list[C
         settings = load_settings(home=Path(home), embed_cache=CACHE)
         async with Engine.open(settings) as engine:
             await engine.ingest(IngestRequest(SCOPE, (str(dataset.corpus),)))
-            retriever = engine._retriever
+            retriever = engine._parts.retriever
             recording = Recording(settings, retriever.stores, retriever._collections)
             for query in chosen:
                 await recording.rank(Query(query.text, SCOPE), 10)

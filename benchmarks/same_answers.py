@@ -18,12 +18,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.campaigns.places import NotRunning, own_places, parts_of
+
 from benchmarks.data import folder
-from benchmarks.servers import NotRunning, own_places, parts_of
-from kedge.config import load_settings
-from kedge.engine import Engine
+from kedge.core.settings import load_settings
+from kedge.core.values import IngestRequest, Query, Scope
+from kedge.engine.engine import Engine
 from kedge.evals.dataset import load
-from kedge.types import IngestRequest, Query, Scope
 
 STORES = ("embedded", "postgresql", "milvus", "qdrant", "neo4j")
 TOP = 10

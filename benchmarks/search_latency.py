@@ -16,12 +16,12 @@ import time
 from pathlib import Path
 
 from benchmarks.data import folder
-from kedge.config import load_settings
-from kedge.engine import Engine
+from kedge.core.settings import load_settings
+from kedge.core.values import DEFAULT_TENANT, IngestRequest, Query, Scope
+from kedge.engine.engine import Engine
 from kedge.evals.dataset import load
 from kedge.evals.metrics import percentile
-from kedge.registry import open_embedder
-from kedge.types import DEFAULT_TENANT, IngestRequest, Query, Scope
+from kedge.models.registry import open_embedder
 
 SCOPE = Scope(DEFAULT_TENANT, "bench")
 QUESTIONS = 300

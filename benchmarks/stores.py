@@ -30,14 +30,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from tests.campaigns.places import VECTORS, NotRunning, own_places, parts_of
 
 from benchmarks.data import SETS, folder
-from benchmarks.servers import VECTORS, NotRunning, own_places, parts_of
-from kedge.config import Settings, load_settings
+from kedge.core.settings import Settings, load_settings
+from kedge.core.values.filters import Eq
 from kedge.evals.metrics import percentile
-from kedge.registry import open_vectors
-from kedge.stores.base import CanKeywordSearch, CanOptimize, IndexSpec, Point, VectorStore
-from kedge.stores.filters import Eq
+from kedge.stores.ports import CanKeywordSearch, CanOptimize, IndexSpec, Point, VectorStore
+from kedge.stores.registry import open_vectors
 
 STORES = ("embedded", "postgresql", "milvus")
 DIMENSION = 384

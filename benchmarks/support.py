@@ -17,12 +17,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from benchmarks.data import folder
-from kedge.answer.support import Support
-from kedge.config import load_settings
-from kedge.registry import open_embedder
+from kedge.answer.write.support import Support
+from kedge.core.settings import load_settings
+from kedge.core.values import Passage, SearchHit
+from kedge.models.registry import open_embedder
 from kedge.text.evidence import quotable_spans
 from kedge.text.question import is_negated, parse_question
-from kedge.types import Passage, SearchHit
 
 _NUMBER = re.compile(r"\b\d{2,4}\b")
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{3,}\b")

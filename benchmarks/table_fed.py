@@ -21,9 +21,9 @@ from typing import Any
 import duckdb
 
 from benchmarks.table_questions import JOINS, QUESTIONS, joined, right
-from kedge.config import load_settings
-from kedge.engine import Engine
-from kedge.types import DEFAULT_TENANT, IngestRequest, Query, Scope
+from kedge.core.settings import load_settings
+from kedge.core.values import DEFAULT_TENANT, IngestRequest, Query, Scope
+from kedge.engine.engine import Engine
 
 
 async def measure(folder: Path, name: str, show: bool) -> dict[str, Any]:
@@ -38,9 +38,9 @@ async def measure(folder: Path, name: str, show: bool) -> dict[str, Any]:
         path = Path(place) / f"{name}.csv"
         connection.execute(f"COPY t TO '{path}' (HEADER, DELIMITER ',')")
         async with Engine.open(load_settings(environ={}, home=Path(place) / "home", embedder="hash")) as engine:
-            await engine.sessions.make(DEFAULT_TENANT, name, use_rag=False)
+            await engine.kinds.named("table").sessions.make(DEFAULT_TENANT, name, use_rag=False)
             job = await engine.ingest(IngestRequest(scope, (str(path),), kind="table"))
-            session = await engine.sessions.get(scope)
+            session = await engine.kinds.named("table").sessions.get(scope)
             for question in questions:
                 started = time.perf_counter()
                 answer = await engine.ask(Query(question["text"], scope))
@@ -52,9 +52,9 @@ async def measure(folder: Path, name: str, show: bool) -> dict[str, Any]:
     computable = sum("sql" in question for question in questions)
     return {
         "set": name,
-        "rows": session.state.rows,
-        "bad_rows": session.state.bad_rows,
-        "types": {column.name: column.type.value for column in session.state.columns},
+        "rows": session.rows,
+        "bad_rows": session.bad_rows,
+        "types": {column.name: column.type.value for column in session.columns},
         "questions": len(questions),
         "accuracy": round(counts["right"] / computable, 3),
         "fell_back": round(counts["fell back"] / computable, 3),

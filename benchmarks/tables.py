@@ -24,12 +24,12 @@ from typing import Any
 
 import numpy as np
 
-from kedge.config import load_settings
-from kedge.engine import Engine
+from kedge.core.settings import load_settings
+from kedge.core.values import IngestRequest, Query, Scope
+from kedge.engine.engine import Engine
+from kedge.kinds.tables.finding.index import BESIDE, FIT, KEYWORD, TableIndex
+from kedge.kinds.tables.generation import Generation
 from kedge.retrieve.soft import open_vectors
-from kedge.tables.finding.index import BESIDE, FIT, KEYWORD, TableIndex
-from kedge.tables.generation import Generation
-from kedge.types import IngestRequest, Query, Scope
 
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 SCOPE = Scope("default", "bench")
@@ -114,8 +114,8 @@ async def measure(shape: str, count: int, sources: Sequence[Path], embedder: str
             started, cpu = time.perf_counter(), time.process_time()
             job = await engine.ingest(IngestRequest(SCOPE, tuple(map(str, files)), kind="table"))
             seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
-            session = await engine.sessions.get(SCOPE)
-            index = session.state.index
+            session = await engine.kinds.named("table").sessions.get(SCOPE)
+            index: Any = session.index
             assert job.files_processed == len(files), job
             assert index is not None
             fed = _peak()
@@ -128,13 +128,13 @@ async def measure(shape: str, count: int, sources: Sequence[Path], embedder: str
             exact = [await _timed(engine.ask(Query(question, SCOPE))) for question in FIGURES * 4]
             recall = await recall_at_100(engine)
             return {
-                "rows": session.state.rows,
-                "texts": index.texts,
-                "embedded": index.whole + index.words,
+                "rows": session.rows,
+                "texts": index["texts"],
+                "embedded": index["embedded_whole"] + index["embedded_words"],
                 "feed_s": round(seconds, 1),
                 "feed_cpu_s": round(cpu, 1),
-                "rows_per_s": round(session.state.rows / seconds),
-                "index_mb": round(index.bytes / 1e6, 1),
+                "rows_per_s": round(session.rows / seconds),
+                "index_mb": round(index["bytes"] / 1e6, 1),
                 "grown_mb": round((held - before) / 1e6),
                 "peak_mb": round(fed / 1e6),
                 "search_ms_p50": _median(search, 0),
@@ -175,7 +175,7 @@ def _dense(index: TableIndex) -> np.ndarray[Any, Any]:
 
 async def _brute(generation: Generation, index: TableIndex, dense: Any, embedder: Any, question: str) -> Any:
     """The score of every row, by the definition."""
-    from kedge.tables.finding.retrieval import _asked, _terms
+    from kedge.kinds.tables.finding.retrieval import _asked, _terms
 
     cursor = generation.cursor()
     asked_words, terms = _terms(cursor, question, index.texts)

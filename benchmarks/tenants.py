@@ -21,14 +21,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.tenants.campaign import Plan, campaign
-from tests.tenants.crossing import Report
-from tests.tenants.ports import CatalogPort, GraphPort, NodePort, Port, VectorPort
-from tests.tenants.recipes import RECIPES
+from tests.campaigns.places import NotRunning, own_places, parts_of
+from tests.campaigns.tenants.campaign import Plan, campaign
+from tests.campaigns.tenants.crossing import Report
+from tests.campaigns.tenants.ports import CatalogPort, GraphPort, NodePort, Port, VectorPort
+from tests.campaigns.tenants.recipes import RECIPES
 
-from benchmarks.servers import NotRunning, own_places, parts_of
-from kedge import registry
-from kedge.config import Settings, load_settings
+from kedge.core.settings import Settings, load_settings
+from kedge.stores import registry
 
 EMBEDDER = "hash:64"
 MEMORY: dict[str, Any] = {"catalog_url": "memory:", "vector_url": "memory:", "graph_url": "memory:"}

@@ -1,8 +1,9 @@
 """Calibrate the judge on open data: `python -m benchmarks.judge`.
 
 Reads the sets under KEDGE_BENCH_DATA (default ../shared/data), lets Kedge find the evidence for every question,
-measures the features of `kedge.retrieve.judge`, fits the weights, writes `src/kedge/retrieve/data/judge.json` and
-`docs/images/risk-coverage.svg`, and prints what is reached on articles or sets that the fitted weights have not seen.
+measures the features of `kedge.answer.judge.calibrated`, fits the weights, writes
+`src/kedge/answer/judge/data/judge.json` and `docs/images/risk-coverage.svg`,
+and prints what is reached on articles or sets that the fitted weights have not seen.
 What was measured is kept in `--cache`, so that a second run takes seconds.
 
 For squad2 the reader's opinions come from `reader_folds.json.gz`: each article was read by a reader that was trained on
@@ -27,13 +28,13 @@ from benchmarks.judge.fit import VARIANTS, fit
 from benchmarks.judge.plot import risk_coverage, write_plot
 from benchmarks.judge.rows import SETS, Row, rows_of
 from benchmarks.judge.sample import Sample, Scores, ablation, figures
-from kedge.answer.reading import Readings, asks
-from kedge.config import load_settings
-from kedge.retrieve.judge import THRESHOLD, passages_to_read
-from kedge.text.evidence import Passage
+from kedge.answer.judge.calibrated import THRESHOLD, passages_to_read
+from kedge.answer.read import Readings, asks
+from kedge.core.settings import load_settings
+from kedge.text.evidence import EvidencePassage
 
 ROOT = Path(__file__).resolve().parents[2]
-TARGET = ROOT / "src/kedge/retrieve/data/judge.json"
+TARGET = ROOT / "src/kedge/answer/judge/data/judge.json"
 PLOT = ROOT / "docs/images/risk-coverage.svg"
 FOLDS = Path(__file__).with_name("reader_folds.json.gz")
 COMMAND = "python -m benchmarks.judge"
@@ -58,7 +59,7 @@ async def read_rows(rows: Sequence[Row], cache: Path) -> dict[int, dict[int, flo
             continue
         key = f"{row.source}|{row.kind}|{row.id}"
         if key not in known and not row.source.startswith("xquad"):
-            passages = [Passage(text, title) for _, title, text in row.passages]
+            passages = [EvidencePassage(text, title) for _, title, text in row.passages]
             read = await readings.of(row.question, passages, wanted)
             known[key] = {str(place): round(score, 3) for place, score in read.items()}
         scores[index] = {int(place): score for place, score in known.get(key, {}).items() if int(place) in wanted}

@@ -25,7 +25,7 @@ VARIANTS = {
     "lexical_read": [name for name in SIGNS if name not in DENSE_ONLY],
     "lexical": [name for name in SIGNS if name not in DENSE_ONLY | READ_ONLY],
 }
-"""Features by what is known; the names are those of `kedge.retrieve.judge.variant_of`."""
+"""Features by what is known; the names are those of `kedge.answer.judge.calibrated.variant_of`."""
 
 
 @dataclass(frozen=True)

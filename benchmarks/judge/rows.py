@@ -14,10 +14,10 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from kedge.config import load_settings
-from kedge.engine import Engine
+from kedge.core.settings import load_settings
+from kedge.core.values import DEFAULT_TENANT, IngestRequest, Query, Scope
+from kedge.engine.engine import Engine
 from kedge.evals.dataset import EvalQuery, EvalSet, load
-from kedge.types import DEFAULT_TENANT, IngestRequest, Query, Scope
 
 SETS = {
     "squad2": 10_000, "2wikimultihop": 250, "hotpotqa_train100": 100, "scifact": 200, "cranfield": 150, "cacm": 64,

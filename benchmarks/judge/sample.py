@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.judge.fit import READ_ONLY, SIGNS, Array, Flags, auroc, calibration_error, fit
 from benchmarks.judge.rows import SETS, Row
-from kedge.retrieve.judge import THRESHOLD, opinion
+from kedge.answer.judge.calibrated import THRESHOLD, opinion
 
 SET_WEIGHTS = {"asked": 120.0, "removed": 80.0}
 """What all questions of one set weigh together, beside squad2's 2,917.

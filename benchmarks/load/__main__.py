@@ -199,7 +199,7 @@ def measure(options: argparse.Namespace, scratch: Path) -> dict[str, Any]:
     first = documents[: options.documents]
     corpus.write_text("".join(json.dumps(row) + "\n" for row in first), "utf-8")
     environment = {"KEDGE_HOME": str(scratch / "home"), "KEDGE_LOG_LEVEL": "error", "KEDGE_MAX_QUEUED": "100000"}
-    kedge = [sys.executable, "-m", "kedge.cli.main"]
+    kedge = [sys.executable, "-m", "kedge.surfaces.cli.main"]
     subprocess.run([*kedge, "ingest", str(corpus)], env={**os.environ, **environment}, check=True, capture_output=True)
     seconds = 60 * options.minutes
     with running([*kedge, "serve", "--port", "0", "--json"], environment) as process:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from kedge.config import load_settings
-from kedge.models.base import Vectors
-from kedge.registry import open_embedder
+from kedge.core.settings import load_settings
+from kedge.models.ports import Vectors
+from kedge.models.registry import open_embedder
 
 
 @dataclass(frozen=True, slots=True)

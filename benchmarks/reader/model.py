@@ -1,4 +1,4 @@
-"""The reader as it is trained. `kedge.models.reader` computes the same from the exported weights."""
+"""The reader as it is trained. `kedge.models.read.reader` computes the same from the exported weights."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from benchmarks.reader.base import read_base
 from benchmarks.reader.example import Example, Text
 from benchmarks.reader.examples import Asked, made
-from benchmarks.reader.export import write_weights
+from benchmarks.reader.export import layout, write_reader
 from benchmarks.reader.lexicon import Lexicon
 from benchmarks.reader.needs import note
 from benchmarks.reader.tokens import Encoded, encode, open_tokenizer
@@ -45,7 +45,7 @@ class Setup:
 
     @property
     def weights(self) -> Path:
-        return self.out / "reader.npz"
+        return self.out / "reader.onnx"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,8 @@ def train_one(setup: Setup, asked: Asked, fold: int) -> Scored:
         model, lambda: encode(tokenizer, asked.epoch(random, train)), plan, Random(2), device=setup.device, name=name
     )
     if not held:
-        write_weights({key: value.float().cpu().numpy() for key, value in model.state_dict().items()}, setup.weights)
+        state = {key: value.float().cpu().numpy() for key, value in model.state_dict().items()}
+        note(f"{setup.weights}: sha256 {write_reader(layout(state), setup.weights)}")
         return Scored([], np.zeros(0), np.zeros(0, np.bool_), [])
     unseen = [example for example in asked.questions.examples if example.article in held]
     odds, hits = training.score(model, encode(tokenizer, unseen), setup.device)

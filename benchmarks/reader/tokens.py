@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from benchmarks.reader.example import Example
-from kedge.models.minilm import tokenizer_file
-from kedge.models.reader import QUESTION_TOKENS, TITLE_TOKENS, WINDOW
+from kedge.models.carried.tokenizer import tokenizer_file
+from kedge.models.read.reader import QUESTION_TOKENS, TITLE_TOKENS, WINDOW
 
 NOWHERE = -1
 """Place of an answer that the window does not hold."""

@@ -1,0 +1,79 @@
+"""The network: BERT with heads for the span, for what supports the answer, and for the verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.reader.needs import need
+from benchmarks.statement_reader.weights import packed
+
+torch: Any = need("torch")
+transformers: Any = need("transformers")
+
+NEVER = -1e4
+SPLIT = 15_000_000
+"""Bytes of a part of the written weights: what a machine elsewhere sends back is bounded."""
+
+
+class StatementReader(torch.nn.Module):  # type: ignore[misc]  # torch need not be installed to check the types
+    """Gives, for each token, scores as first and last of the answer and log-odds of support; and four verdicts: about,
+    trick, no, yes."""
+
+    def __init__(self, base: dict[str, NDArray[np.float32]]) -> None:
+        super().__init__()
+        config = transformers.BertConfig(
+            vocab_size=30522,
+            hidden_size=384,
+            num_hidden_layers=12,
+            num_attention_heads=12,
+            intermediate_size=1536,
+            max_position_embeddings=512,
+        )
+        self.bert = transformers.BertModel(config, add_pooling_layer=False)
+        loaded = self.bert.load_state_dict({name: torch.from_numpy(one) for name, one in base.items()}, strict=False)
+        missing = [name for name in loaded.missing_keys if "position_ids" not in name]
+        if missing:
+            raise ValueError(f"The base model lacks {len(missing)} tensors, first {missing[0]}.")
+        width = config.hidden_size
+        self.span = torch.nn.Linear(width, 2)
+        self.support = torch.nn.Linear(width, 1)
+        self.pool = torch.nn.Linear(3 * width, width)
+        self.out = torch.nn.Linear(width, 4)
+        self.drop = torch.nn.Dropout(0.1)
+
+    def forward(self, ids: Any, mask: Any, kinds: Any, owner: Any) -> tuple[Any, Any, Any, Any]:
+        hidden = self.bert(input_ids=ids, attention_mask=mask, token_type_ids=kinds).last_hidden_state
+        inside = owner >= 0
+        spans = self.span(hidden).float().masked_fill(~inside[:, :, None], NEVER)
+        first, last = spans[..., 0], spans[..., 1]
+        support = self.support(hidden).float()[..., 0]
+        likely = ((first.softmax(1) + last.softmax(1)) / 2).to(hidden.dtype)
+        place = torch.einsum("bl,blh->bh", likely, hidden)
+        weight = (torch.sigmoid(support) * inside).to(hidden.dtype)
+        held = torch.einsum("bl,blh->bh", weight / (weight.sum(1, keepdim=True) + 1e-3), hidden)
+        pooled = torch.tanh(self.pool(torch.cat([hidden[:, 0], place, held], -1)))
+        return first, last, support, self.out(self.drop(pooled)).float()
+
+
+def per_statement(values: Any, owner: Any, count: int) -> Any:
+    """The mean over each statement's tokens."""
+    inside = (owner >= 0).float()
+    place = owner.clamp(min=0)
+    total = torch.zeros(len(values), count, device=values.device).scatter_add_(1, place, values * inside)
+    tokens = torch.zeros(len(values), count, device=values.device).scatter_add_(1, place, inside)
+    return total / tokens.clamp(min=1)
+
+
+def write(model: StatementReader, folder: Path) -> None:
+    """The weights as `reader.npz` in parts of 15 MB."""
+    state = {name: one.float().cpu().numpy() for name, one in model.state_dict().items() if "position_ids" not in name}
+    whole = folder / "reader.npz"
+    np.savez_compressed(whole, **packed(state))
+    raw = whole.read_bytes()
+    for number, at in enumerate(range(0, len(raw), SPLIT)):
+        (folder / f"reader.npz.{number}").write_bytes(raw[at : at + SPLIT])
+    whole.unlink()

@@ -1,0 +1,225 @@
+"""Teach the reader: `python -m benchmarks.statement_reader.train --data D --base B --tokenizer T --out FOLDER`.
+
+`--data` is `train` of the bench data, `--base` the packed encoder that `python -m benchmarks.statement_reader.base`
+writes, `--tokenizer` the tokenizer.json of the default embedder. Needs torch, transformers and a GPU; five minutes on
+an H200. A share of each set is held back, whole articles where there are any; the figures on it are printed at the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.statement_reader import made, prose, tables
+from benchmarks.statement_reader.encode import NOWHERE, Encoded, Encoder, batches, collated
+from benchmarks.statement_reader.example import Example, restyled
+from benchmarks.statement_reader.weights import unpacked
+
+PARTS = 8
+"""Processes that make the examples of the largest set."""
+TIMES = {"pubmed": 3, "quac": 4, "squad2": 6}
+"""How often a small set is shown in one epoch."""
+AS_THEY_ARE = ("boolq", "quac", "tables", "companies", "privacy", "notes")
+"""Sets whose questions are typed by people, or styled already."""
+HELD = {"squad2": 0.2}
+WEIGHTS = {"trick": 1.0, "yes": 0.7, "span": 0.5, "support": 0.5}
+RATE, SIZE, MEAN = 2e-4, 128, 0.999
+
+
+def examples(data: Path, name: str, part: int, random: Random) -> Sequence[Example]:
+    """The examples of one set."""
+    if name == "squad1":
+        found = prose.squad(data / "squad1_train.jsonl.xz", random, 0.6, name)
+        return [one for at, one in enumerate(found) if at % PARTS == part]
+    made_here = {
+        "squad2": lambda: prose.squad(data / "squad2_dev_19.jsonl.xz", random, 0.5, name),
+        "hotpot": lambda: prose.hotpot(data / "hotpot_dev.jsonl.xz", random),
+        "boolq": lambda: prose.boolq(data / "boolq.jsonl.xz", random),
+        "pubmed": lambda: prose.pubmed(data / "pubmedqa.jsonl.xz"),
+        "privacy": lambda: prose.privacy(data / "privacy_qa.jsonl.xz", random),
+        "quac": lambda: prose.quac(data / "quac.jsonl.xz", random),
+        "tables": lambda: tables.wikitables(data / "wikitablequestions.tar.xz", random),
+        "companies": lambda: made.companies(random, 18_000),
+        "notes": lambda: made.notes(random, 9_000),
+    }
+    return list(made_here[name]())
+
+
+def encoded(data: Path, tokenizer: Path, job: tuple[str, int]) -> list[Encoded]:
+    """One set, or a part of it, in tokens."""
+    name, part = job
+    random = Random(f"{name} {part}")
+    encoder = Encoder(tokenizer)
+    found = examples(data, name, part, random)
+    for one in found:
+        if name not in AS_THEY_ARE:
+            one.question = restyled(one.question, random, 0.3)
+    return [encoder.encode(one, random) for one in found]
+
+
+def loss_of(model: Any, batch: dict[str, NDArray[Any]]) -> Any:
+    """What is known of each example, weighted."""
+    from benchmarks.statement_reader.network import per_statement, torch
+
+    functional = torch.nn.functional
+    at = {name: torch.from_numpy(value).cuda(non_blocking=True) for name, value in batch.items()}
+    with torch.autocast("cuda", torch.bfloat16):
+        first, last, support, heads = model(at["ids"], at["mask"], at["kinds"], at["owner"])
+    total = torch.zeros((), device="cuda")
+    for place, name, weight in ((0, "about", 1.0), (1, "trick", WEIGHTS["trick"])):
+        known = at[name] >= 0
+        if known.any():
+            total = total + weight * functional.binary_cross_entropy_with_logits(heads[known, place], at[name][known])
+    known = at["yes"] >= 0
+    if known.any():
+        total = total + WEIGHTS["yes"] * functional.cross_entropy(heads[known][:, 2:4], at["yes"][known])
+    known = (at["span"][:, 0] >= 0) & (at["trick"] != 1)
+    if known.any():
+        starts = functional.cross_entropy(first[known], at["span"][known, 0])
+        total = total + WEIGHTS["span"] * (starts + functional.cross_entropy(last[known], at["span"][known, 1]))
+    means = per_statement(support, at["owner"], at["support"].shape[1])
+    known = at["support"] >= 0
+    if known.any():
+        total = total + WEIGHTS["support"] * functional.binary_cross_entropy_with_logits(
+            means[known], at["support"][known]
+        )
+    return total
+
+
+def fit(model: Any, shown: Sequence[Encoded], epochs: int) -> None:
+    """AdamW with a rate that rises and falls, and the moving mean of the weights at the end."""
+    from benchmarks.statement_reader.network import torch
+
+    weights = list(model.parameters())
+    optimizer = torch.optim.AdamW(
+        [
+            {"params": [one for one in weights if one.ndim > 1], "weight_decay": 0.01},
+            {"params": [one for one in weights if one.ndim <= 1], "weight_decay": 0.0},
+        ],
+        lr=RATE,
+        betas=(0.9, 0.98),
+        fused=True,
+    )
+    steps = epochs * math.ceil(len(shown) / SIZE)
+    warm = 0.08 * steps
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min((step + 1) / warm, max(0.02, (steps - step) / (steps - warm)))
+    )
+    mean = [one.detach().clone() for one in weights]
+    random, started, step = Random(1), time.time(), 0
+    model.train()
+    for epoch in range(epochs):
+        total = torch.zeros((), device="cuda")
+        for batch in batches(shown, SIZE, random):
+            loss = loss_of(model, batch)
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(weights, 1.0)
+            optimizer.step()
+            schedule.step()
+            step += 1
+            total += loss.detach()
+            with torch.no_grad():
+                for kept, one in zip(mean, weights, strict=True):
+                    kept.lerp_(one, 1 - MEAN if step > 0.4 * steps else 1.0)
+        note(f"epoch {epoch + 1} of {epochs}, loss {float(total) * epochs / steps:.4f}, {time.time() - started:.0f} s")
+    with torch.no_grad():
+        for kept, one in zip(mean, weights, strict=True):
+            one.copy_(kept)
+
+
+def figures(model: Any, held: Sequence[Encoded]) -> str:
+    """How well held-back examples are read."""
+    from benchmarks.statement_reader.network import per_statement, torch
+
+    model.eval()
+    heads, hits, best, order = {}, [], [], sorted(range(len(held)), key=lambda at: len(held[at].ids))
+    with torch.no_grad(), torch.autocast("cuda", torch.bfloat16):
+        for low in range(0, len(order), 256):
+            group = order[low : low + 256]
+            at = {name: torch.from_numpy(value).cuda() for name, value in collated([held[i] for i in group]).items()}
+            first, last, support, out = model(at["ids"], at["mask"], at["kinds"], at["owner"])
+            means = per_statement(support, at["owner"], at["support"].shape[1]).cpu().numpy()
+            starts, ends = first.argmax(1).cpu().numpy(), last.argmax(1).cpu().numpy()
+            for row, place in enumerate(group):
+                one = held[place]
+                heads[place] = out[row].cpu().numpy()
+                if one.span[0] != NOWHERE and one.trick != 1:
+                    hits.append(starts[row] <= one.span[1] and ends[row] >= one.span[0])
+                if (one.support == 1).any() and len(one.support) > 1:
+                    best.append(one.support[int(means[row][: len(one.support)].argmax())] == 1)
+    said = [f"{len(held)} examples"]
+    for name, score in (("about", lambda head: head[0]), ("trick", lambda head: -head[1])):
+        wanted = 1 if name == "about" else 0
+        labels = [
+            (score(heads[at]), getattr(one, name) == wanted) for at, one in enumerate(held) if getattr(one, name) >= 0
+        ]
+        if len({label for _, label in labels}) == 2:
+            said.append(f"{name} AUROC {_auroc(labels):.3f}")
+    if hits:
+        said.append(f"spans that overlap {np.mean(hits):.3f}")
+    if best:
+        said.append(f"best statement right {np.mean(best):.3f}")
+    decided = [(heads[at][3] > heads[at][2]) == (one.yes == 1) for at, one in enumerate(held) if one.yes >= 0]
+    if decided:
+        said.append(f"yes or no right {np.mean(decided):.3f}")
+    return ", ".join(said)
+
+
+def _auroc(labels: Sequence[tuple[float, bool]]) -> float:
+    good = np.array([score for score, label in labels if label])
+    bad = np.array([score for score, label in labels if not label])
+    above = (good[:, None] > bad[None, :]).mean() + 0.5 * (good[:, None] == bad[None, :]).mean()
+    return float(above)
+
+
+def note(text: str) -> None:
+    """Progress, on stderr."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.statement_reader.train", description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--base", type=Path, required=True)
+    parser.add_argument("--tokenizer", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--epochs", type=int, default=2)
+    given = parser.parse_args()
+    names = ("squad2", "hotpot", "boolq", "pubmed", "privacy", "quac", "tables", "companies", "notes")
+    jobs = [*(("squad1", part) for part in range(PARTS)), *((name, 0) for name in names)]
+    sets: dict[str, list[Encoded]] = {}
+    with ProcessPoolExecutor() as pool:
+        for (name, _), found in zip(jobs, pool.map(partial(encoded, given.data, given.tokenizer), jobs), strict=True):
+            sets.setdefault(name, []).extend(found)
+    note(str({name: len(found) for name, found in sets.items()}))
+    shown: list[Encoded] = []
+    held: dict[str, list[Encoded]] = {}
+    for name, found in sets.items():
+        kept = round(len(found) * (1 - HELD.get(name, 0.04)))
+        shown += found[:kept] * TIMES.get(name, 1)
+        held[name] = Random(5).sample(found[kept:], min(1500, len(found) - kept))
+
+    from benchmarks.statement_reader.network import StatementReader, torch, write
+
+    torch.manual_seed(0)
+    model = StatementReader(unpacked(given.base)).cuda()
+    fit(model, shown, given.epochs)
+    for name, found in held.items():
+        print(f"{name}: {figures(model, found)}", flush=True)
+    write(model, given.out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""The graphs that Kedge carries: the files are those that the export commands write, and compute what was trained."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.models import tiny_bert
+from tests.support.paths import ROOT
+
+from benchmarks.export.e5 import write_e5
+from benchmarks.reader import export
+from benchmarks.reader.export import layout, read_tensors, write_reader
+from kedge.core.errors import ModelError
+from kedge.models.carried.files import DIGESTS, FOLDER, carried
+from kedge.models.embed.e5 import GRAPH
+from kedge.models.embed.onnx import open_session
+from kedge.models.read.reader import FILE
+
+READER = FOLDER / FILE
+
+
+# ------------------------------------------------------------ the files
+
+
+def test_every_graph_in_the_folder_has_its_digest() -> None:
+    assert {path.name for path in FOLDER.glob("*.onnx")} == set(DIGESTS)
+    for name in DIGESTS:
+        assert carried(name) == FOLDER / name
+
+
+def test_the_graph_of_e5_is_what_its_command_writes(tmp_path: Path) -> None:
+    assert write_e5(tmp_path / GRAPH) == DIGESTS[GRAPH]
+    assert (tmp_path / GRAPH).read_bytes() == (FOLDER / GRAPH).read_bytes()
+
+
+def test_the_reader_is_what_its_command_writes_from_its_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["export", str(READER), "--out", str(tmp_path / FILE)])
+    export.main()
+    assert DIGESTS[FILE] in capsys.readouterr().out
+    assert (tmp_path / FILE).read_bytes() == READER.read_bytes()
+
+
+def test_weights_kept_as_arrays_give_the_same_file(tmp_path: Path) -> None:
+    tensors = layout(reader_state(), tiny_bert.LAYERS)
+    np.savez_compressed(tmp_path / "reader.npz", **tensors)
+    digests = [
+        write_reader(some, tmp_path / FILE, layers=tiny_bert.LAYERS, heads=tiny_bert.HEADS)
+        for some in (tensors, read_tensors(tmp_path / "reader.npz"))
+    ]
+    assert digests[0] == digests[1] == hashlib.sha256((tmp_path / FILE).read_bytes()).hexdigest()
+
+
+def test_weights_that_are_not_there_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["export", str(tmp_path / FILE)])
+    with pytest.raises(SystemExit, match="is not there"):
+        export.main()
+
+
+def test_the_wheel_carries_them(tmp_path: Path) -> None:
+    hatchling = pytest.importorskip("hatchling.builders.wheel")
+    built = next(hatchling.WheelBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"]))
+    with zipfile.ZipFile(built) as wheel:
+        for name, digest in DIGESTS.items():
+            assert hashlib.sha256(wheel.read(f"kedge/models/carried/data/{name}")).hexdigest() == digest
+
+
+# ------------------------------------------------------------ what they compute
+
+
+def reader_state() -> tiny_bert.Tensors:
+    """A small random reader, under the names of training."""
+    draw = np.random.default_rng(11)
+    width = tiny_bert.WIDTH
+    heads = {"span.weight": (2, width), "span.bias": (2,), "cls.0.weight": (width, 2 * width), "cls.0.bias": (width,)}
+    heads |= {"cls.3.weight": (1, width), "cls.3.bias": (1,)}
+    state = {f"bert.{name}": value for name, value in tiny_bert.tensors().items()}
+    return state | {name: draw.normal(0, 0.5, size=shape).astype(np.float32) for name, shape in heads.items()}
+
+
+def reading(state: tiny_bert.Tensors, ids: list[int], kinds: list[int], inside: list[bool]) -> tuple[np.ndarray, float]:
+    """Spans and log-odds, straight from the formulas of `benchmarks.reader.model`."""
+    bert = {name.removeprefix("bert."): value for name, value in state.items() if name.startswith("bert.")}
+    rows = tiny_bert.slowly(bert, ids, kinds=kinds)
+    spans = np.where(inside, state["span.weight"] @ rows.T + state["span.bias"][:, None], -1e4)
+    raised = np.exp(spans - spans.max(axis=1, keepdims=True))
+    likely = (raised / raised.sum(axis=1, keepdims=True)).mean(axis=0)
+    both = np.concatenate([rows[0], likely @ rows])
+    hidden = np.tanh(state["cls.0.weight"] @ both + state["cls.0.bias"])
+    return spans, float(state["cls.3.weight"][0] @ hidden + state["cls.3.bias"][0])
+
+
+def test_the_exported_reader_computes_what_is_trained(tmp_path: Path) -> None:
+    state = reader_state()
+    write_reader(layout(state, tiny_bert.LAYERS), tmp_path / FILE, layers=tiny_bert.LAYERS, heads=tiny_bert.HEADS)
+    session = open_session(tmp_path / FILE, 1)
+    draw = np.random.default_rng(4)
+    for count in (5, 9, 24):
+        ids, kinds = draw.integers(0, len(tiny_bert.WORDS), count), (np.arange(count) >= 3).astype(np.int64)
+        inside = (np.arange(count) >= 4) & (np.arange(count) < count - 1)
+        given = {"ids": ids, "kinds": kinds, "mask": np.ones(count, np.int32), "inside": inside}
+        spans, odds = session.run(["spans", "odds"], {name: value[None] for name, value in given.items()})
+        wanted_spans, wanted_odds = reading(state, ids.tolist(), kinds.tolist(), inside.tolist())
+        assert np.abs(spans[0] - wanted_spans).max() < 0.15
+        assert abs(odds[0] - wanted_odds) < 0.1
+
+        padded = {name: np.stack([np.pad(value, (0, 6)), np.pad(value, (3, 3))]) for name, value in given.items()}
+        among_spans, among_odds = session.run(["spans", "odds"], padded)
+        assert np.allclose(among_spans[0][:, :count], spans[0], atol=0.02)
+        assert abs(among_odds[0] - odds[0]) < 0.02
+
+
+def test_weights_of_another_shape_are_a_model_error() -> None:
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        open_session(carried(GRAPH), 1, weights={"l0.q.b": np.zeros(7, np.float32)})
+
+
+def test_a_graph_without_its_weights_is_a_model_error() -> None:
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        open_session(carried(GRAPH), 1)

@@ -79,6 +79,15 @@ def _quarter(day: int, month: int, year: int, random: Random) -> Period:
     return header, [*said, f"in the {name} {year} quarter", f"for the {name.lower()} {year} quarter"]
 
 
+def _called(quarter: int, year: int) -> list[str]:
+    """How a quarter is asked for whose number the report alone tells."""
+    name = ("first", "second", "third", "fourth")[quarter - 1]
+    return [
+        *(f"in Q{quarter} {year}", f"in q{quarter} of fiscal {year}", f"for Q{quarter} fiscal {year}"),
+        *(f"in the {name} quarter of {year}", f"for the {name} quarter of fiscal {year}", f"{name} quarter {year}"),
+    ]
+
+
 def _long(word: str, day: int, month: int, year: int, random: Random) -> Period:
     return f"{word.capitalize()} Months Ended {MONTHS[month]} {day}, {year}", [
         f"in the {word} months to {_day(day, month, year, random)}",
@@ -124,6 +133,11 @@ def _statement(random: Random) -> Iterator[Example]:
     report = f"{company} · {random.choice(data['reports'])} · {columns[0][0]}"
     identity = random.choice((report, company, ""))
     period = random.choice(columns[column][1])
+    quarter = 0
+    if column < 2 and columns[1][0].startswith("Three") and random.random() < 0.5:
+        quarter, year = random.randint(1, 4), int(columns[column][0][-4:])
+        identity = f"{report} · {year + column} Q{quarter} {company[:4].upper()}"
+        period = random.choice(_called(quarter, year))
     question = _asked(items[row], company if random.random() < 0.6 else "", period, random)
     low = max(0, min(row - random.randrange(6), len(read) - 6))
     part = read[low : low + random.randint(max(1, row - low + 1), 7)]
@@ -131,7 +145,10 @@ def _statement(random: Random) -> Iterator[Example]:
     span = (place, start, start + len(value))
     yield Example(restyled(question, random, 0.15), identity, part, 1, 0, -1, span, {place}, True, "companies")
     way = random.random()
-    if way < 0.25 and len(part) > 1:
+    if quarter and way < 0.5:
+        other = f"{report} · {year + column} Q{quarter % 4 + 1} {company[:4].upper()}"
+        yield _no(question, other, part, "companies-quarter")
+    elif way < 0.25 and len(part) > 1:
         yield _no(question, identity, part[:place] + part[place + 1 :], "companies-row")
     elif way < 0.5:
         other = _periods(random)

@@ -9,6 +9,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from benchmarks.reader.example import Example as Pair
+from benchmarks.reader.spoil import CHANGES
 from benchmarks.statement_reader.example import Example, cut, load
 
 NEAR = 0.75
@@ -59,8 +61,11 @@ class Paragraphs:
         return best[1] if best else None
 
 
-def squad(path: Path, random: Random, negatives: float, source: str) -> Iterator[Example]:
-    """Answers in their paragraph, alone or beside another; the nearest paragraph without it; and trick questions."""
+def squad(path: Path, random: Random, negatives: float, source: str, spoil: float = 0.0) -> Iterator[Example]:
+    """Answers in their paragraph, alone or beside another; the nearest paragraph without it; and trick questions.
+
+    A share `spoil` of the questions is asked again with another name, year, word or condition: tricks that are made.
+    """
     held = Paragraphs(path)
     for place, row in enumerate(held.rows):
         identity = row["title"].replace("_", " ")
@@ -91,6 +96,13 @@ def squad(path: Path, random: Random, negatives: float, source: str) -> Iterator
                 support_known=True,
                 source=source,
             )
+            if random.random() < spoil:
+                other = held.rows[random.randrange(len(held.rows))]["text"]
+                changed = _changed(
+                    Pair(question["text"], "", row["text"], True, (start, start + len(text))), other, random
+                )
+                if changed is not None:
+                    yield Example(changed, identity, held.statements(place), trick=1, source=f"{source}-spoilt")
             if random.random() >= negatives:
                 continue
             near = (
@@ -105,6 +117,13 @@ def squad(path: Path, random: Random, negatives: float, source: str) -> Iterator
                     support_known=True,
                     source=f"{source}-not",
                 )
+
+
+def _changed(pair: Pair, other: str, random: Random) -> str | None:
+    """The question so that its paragraph no longer answers it; None where nothing can be changed."""
+    change = random.choices(list(CHANGES), list(CHANGES.values()))[0]
+    question = change(random, pair, other)
+    return None if question == pair.question else question
 
 
 def hotpot(path: Path, random: Random) -> Iterator[Example]:

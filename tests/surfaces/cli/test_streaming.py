@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from kedge.surfaces.cli.flow import Flow
+from kedge.surfaces.cli.wrapped import Flow
 from tests.models.llm_server import LLMServer, Turn, serving
 from tests.support.surfaces import FOREIGN, QUESTION
 from tests.surfaces.cli.conftest import Kedge
@@ -147,3 +147,21 @@ def test_words_are_broken_at_the_width_wherever_the_pieces_are_cut(cut: int) -> 
     assert out.getvalue().split() == text.split()
     assert max(len(line) for line in out.getvalue().splitlines()) <= 20
     assert "\n\n" in out.getvalue()
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "- one\n- two\n\n- three",
+        "| a long head of a column | another |\n|---|---|\n| 1 | 2 |",
+        "```\nmake everything --with many --options\n  indented\n```",
+        "Run:\n\n    make everything --with many --options",
+    ],
+)
+def test_lists_tables_and_code_keep_their_lines(block: str) -> None:
+    out = StringIO()
+    flow = Flow(Console(file=out, width=20))
+    flow.write(f"{block}\n\nWords after it are broken again.")
+    flow.end()
+    assert out.getvalue().startswith(f"{block}\n\n")
+    assert out.getvalue().endswith("Words after it are\nbroken again.\n")

@@ -21,6 +21,25 @@ from kedge.surfaces.server.run import UvicornServer, bind, url_of
 
 TABLE_QUESTION = "Which region sold the most?"
 GRAPH_QUESTION = "Who coached the team that the winner of the golden ball played for?"
+BLOCKS_QUESTION = "How many jibs are in the locker?"
+BLOCKS = """The locker holds what a crew needs in a gale. [Node 1]
+
+- storm jib
+- trysail with `sheets`
+
+| Sail | <i>Count</i> |
+|---|---|
+| jib | 12 |
+| a\\|b | **3** | [Node 1]
+
+```
+make sail
+  --now <b>
+```
+
+Then:
+
+    hoist it"""
 SLOW_QUESTION = "Take your time"
 
 REGIONS = [
@@ -76,6 +95,8 @@ def _node(mark: int, node_id: str, title: str, snippet: str) -> Citation:
 
 def graph_answer(query: Query) -> Answer:
     """Two hops from a prize to a coach."""
+    if query.text == BLOCKS_QUESTION:
+        return blocks_answer(query)
     nodes: list[Json] = [
         {"id": "n1", "title": "Golden Ball", "type": "Award"},
         {"id": "n2", "title": "Lionel Messi", "type": "Player"},
@@ -97,6 +118,20 @@ def graph_answer(query: Query) -> Answer:
         confidence="high",
         evidence_probability=0.93,
         metadata={"kind": "graph", "paths": [{"nodes": nodes, "edges": edges}]},
+    )
+
+
+def blocks_answer(query: Query) -> Answer:
+    """A text with a list, a table and code, whose short answer stands further down."""
+    cited = _node(1, "n1", "Locker", "The locker holds what a crew needs in a gale.")
+    return Answer(
+        query_id=new_id(),
+        answer=BLOCKS,
+        citations=(cited,),
+        confidence="high",
+        evidence_probability=0.9,
+        short_answer="12 <em>jibs</em>",
+        metadata={"kind": "graph"},
     )
 
 

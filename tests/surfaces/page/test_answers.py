@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.surfaces.page.served import GRAPH_QUESTION, REGIONS, TABLE_QUESTION
+from tests.surfaces.page.served import BLOCKS_QUESTION, GRAPH_QUESTION, REGIONS, TABLE_QUESTION
 from tests.surfaces.page.steps import ask
 
 Shot = Callable[[Any, str], None]
@@ -67,3 +67,23 @@ def test_a_graph_answer_cites_nodes_and_draws_its_path(page: Any, shot: Shot) ->
     turn.locator(".chip").first.click()
     expect(page.locator("#panel-title")).to_have_text("Alejandro Sabella")
     expect(page.locator("#panel-body")).to_contain_text("Coach of the team of Argentina")
+
+
+def test_the_short_answer_comes_first_and_blocks_keep_their_shape(page: Any, shot: Shot) -> None:
+    said = ask(page, BLOCKS_QUESTION, "worldcup").locator(".said")
+    expect(said.locator(":scope > *").first).to_have_text("12 <em>jibs</em>")  # as text
+    expect(said.locator(".lead strong.short")).to_have_count(1)
+    expect(said.get_by_role("listitem")).to_have_text(["storm jib", "trysail with sheets"])
+    table = said.get_by_role("table")
+    expect(table.get_by_role("columnheader")).to_have_text(["Sail", "<i>Count</i>"])
+    expect(table.get_by_role("cell")).to_have_text(["jib", "12", "a|b", "3 1"])
+    expect(table.locator(".chip")).to_have_count(1)
+    expect(said.locator("pre")).to_have_text(["make sail\n  --now <b>", "hoist it"])
+    assert page.evaluate("window.violations") == []
+    shot(page, "blocks")
+
+
+def test_a_text_that_begins_with_the_short_answer_says_it_once(page: Any) -> None:
+    said = ask(page, TABLE_QUESTION, "sales").locator(".said")
+    expect(said.locator(".lead")).to_have_count(0)
+    expect(said.locator("strong.short")).to_have_text("North")

@@ -12,20 +12,23 @@ from kedge.core.excerpt import excerpt
 from kedge.core.values import Answer, Citation, Json, Passage, SearchHit, SearchResult
 from kedge.surfaces.cli.common import CommandRun
 from kedge.surfaces.cli.tables import plain_table
+from kedge.surfaces.cli.wrapped import Flow
+from kedge.surfaces.lead import lead
 
 COLOURS = {"high": "green", "medium": "yellow", "low": "red", "insufficient": "red"}
 SHOWN_ROWS = 20
-MARK_STYLE = "bold cyan"
 _SHORT_WORDS = 3
-MARK = re.compile(r"\[(?:Node )?\d+\]")
 _WORD = re.compile(r"\w+")
 
 
 def show_answer(session: CommandRun, answer: Answer) -> None:
-    """The answer with its marks, then its sources; a refusal says itself what was found nearest."""
-    text = Text(answer.answer)
-    text.highlight_regex(MARK, MARK_STYLE)
-    session.out.print(text)
+    """The short answer, the answer with its marks, then its sources; a refusal says itself what was found nearest."""
+    short = lead(answer)
+    if short:
+        session.out.print(Text(short, style="" if session.out.no_color else "bold"), "", sep="\n")
+    flow = Flow(session.out)
+    flow.write(answer.answer)
+    flow.end()
     show_rest(session, answer)
 
 
@@ -78,7 +81,7 @@ def _verdict(answer: Answer) -> Text:
     text = Text("\nconfidence: ", style="dim")
     text.append(answer.confidence, style=COLOURS[answer.confidence])
     text.append(f"   evidence probability: {answer.evidence_probability:.2f}", style="dim")
-    if answer.short_answer and not answer.refused:
+    if answer.short_answer and not answer.refused and lead(answer) is None:
         text.append("   short answer: ", style="dim")
         text.append(answer.short_answer, style="bold")
     return text

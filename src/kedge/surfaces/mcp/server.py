@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from functools import wraps
 from typing import Annotated, Any, ParamSpec
 
@@ -22,6 +23,7 @@ from kedge.core.outside import to_json
 from kedge.core.values import DEFAULT_TENANT, MAX_TOP_K, CollectionList, IngestRequest, Query, Scope
 from kedge.core.values.filters import from_mapping
 from kedge.engine.engine import Engine
+from kedge.surfaces.lead import led
 
 INSTRUCTIONS = """Kedge answers from the user's own documents. Use `ask` for a question: its answer quotes sentences and
 cites each with its source, or says that the evidence is not enough (confidence "insufficient"); do not fill such a gap
@@ -54,7 +56,8 @@ def mcp_server(engine: Engine) -> MCPServer:
         question: Text, collection: Collection = None, top_k: TopK = 5, filter: Where = None
     ) -> dict[str, Any]:
         """Answer a question from the documents with cited sentences, or say that they do not answer it."""
-        return to_json(await engine.ask(query(question, collection, top_k, filter)))
+        answer = await engine.ask(query(question, collection, top_k, filter))
+        return to_json(replace(answer, answer=led(answer)))
 
     @server.tool(annotations=READS)
     @_told

@@ -1,7 +1,8 @@
 """Kedge as a model for chat clients: the part of OpenAI's chat completions that a question and its answer need.
 
 The model `kedge` asks the server's default collection, `kedge/NAME` the collection NAME. The last user message is the
-question. Sources stand below the answer, because most clients show nothing but its text; they are also in `citations`.
+question. The short answer stands first, in bold. Sources stand below the answer, because most clients show nothing but
+its text; they are also in `citations`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from kedge.core.ids import new_id
 from kedge.core.outside import to_json
 from kedge.core.values import Citation, Metadata, Query, Scope, StreamEvent
 from kedge.engine.engine import Engine
+from kedge.surfaces.lead import EXTRACTIVE, led, led_events
 from kedge.surfaces.server import sse
 from kedge.surfaces.server.bodies import Request
 from kedge.surfaces.server.deps import EngineDep, SettingsDep, TenantDep
@@ -104,10 +106,12 @@ async def complete(
     if body.stream:
         sse.begin(request)
         events = engine.stream(query)
+        if settings.llm == EXTRACTIVE:
+            events = led_events(events)
         first = await anext(events, None)
         return StreamingResponse(_chunks(head, first, events), media_type=sse.MEDIA_TYPE, headers=sse.HEADERS)
     answer = await engine.ask(query)
-    message = {"role": "assistant", "content": answer.answer + _sources(answer.citations)}
+    message = {"role": "assistant", "content": led(answer) + _sources(answer.citations)}
     return JSONResponse(
         {
             **head,

@@ -1,4 +1,4 @@
-// Answers as nodes: a small part of markdown (paragraphs, lists, code, emphasis, links) and the citation marks.
+// Answers as nodes: a small part of markdown (paragraphs, lists, tables, code, emphasis, links) and the citation marks.
 // What is not understood stays as the text it is.
 
 import { el, safeLink } from "./dom.js";
@@ -6,6 +6,9 @@ import { el, safeLink } from "./dom.js";
 const FENCE = /^\s*(```|~~~)/;
 const BULLET = /^\s*[-*+•]\s+/;
 const NUMBER = /^\s*\d{1,3}[.)]\s+/;
+const INDENTED = /^(?: {4}|\t)/;
+const ROW = /^\s*\|.*\|/;
+const RULE = /^[\s|:-]+$/;
 const INLINE = [
   { pattern: /`([^`\n]+)`/y, make: (found) => el("code", { text: found[1] }) },
   { pattern: /\*\*([^*\n]+)\*\*/y, make: (found, chip) => el("strong", {}, ...inline(found[1], chip)) },
@@ -32,6 +35,15 @@ export function prose(text, chip = () => null) {
       blocks.push(el("pre", { tabindex: "0" }, el("code", { text: code.join("\n") })));
       const rest = tail.replace(FENCE, "").trim();
       if (rest) lines.push(rest);
+    } else if (!lines.length && isCode(all[at])) {
+      const code = [all[at]];
+      while (isCode(all[at + 1] ?? "")) code.push(all[(at += 1)]);
+      blocks.push(el("pre", { tabindex: "0" }, el("code", { text: code.map((line) => line.replace(INDENTED, "")).join("\n") })));
+    } else if (ROW.test(all[at])) {
+      flush();
+      const rows = [all[at]];
+      while (ROW.test(all[at + 1] ?? "")) rows.push(all[(at += 1)]);
+      blocks.push(table(rows, chip));
     } else if (all[at].trim() === "") {
       flush();
     } else {
@@ -43,6 +55,8 @@ export function prose(text, chip = () => null) {
   flush();
   return blocks;
 }
+
+const isCode = (line) => INDENTED.test(line) && line.trim() !== "" && !listKind(line) && !ROW.test(line);
 
 const listKind = (line) => [BULLET, NUMBER].find((pattern) => pattern.test(line)) ?? null;
 
@@ -57,6 +71,24 @@ function paragraph(lines, chip) {
     return el(list === BULLET ? "ul" : "ol", {}, ...items.map((item) => el("li", {}, ...inline(item, chip))));
   }
   return el("p", {}, ...inline(lines.join(" "), chip));
+}
+
+/** Rows between pipes; the first is the head where a rule follows it. What stands behind the last pipe, such as a mark, stays there. */
+function table(lines, chip) {
+  const headed = lines.length > 1 && RULE.test(lines[1]) && lines[1].includes("-");
+  const rows = lines.filter((_, at) => !(headed && at === 1)).map((line) => cells(line, chip));
+  const row = (name, found, attributes) => el("tr", {}, ...found.map((cell) => el(name, attributes, ...cell)));
+  const head = headed ? el("thead", {}, row("th", rows.shift(), { scope: "col" })) : "";
+  const made = el("table", {}, head, el("tbody", {}, ...rows.map((found) => row("td", found, {}))));
+  return el("div", { class: "grid", tabindex: "0", role: "group", "aria-label": "Table" }, made);
+}
+
+function cells(line, chip) {
+  const parts = line.trim().slice(1).split(/(?<!\\)\|/);
+  const after = parts.pop().trim();
+  const found = parts.map((part) => inline(part.trim().replaceAll("\\|", "|"), chip));
+  if (after) found.length ? found.at(-1).push(" ", ...inline(after, chip)) : found.push(inline(after, chip));
+  return found;
 }
 
 function inline(text, chip) {

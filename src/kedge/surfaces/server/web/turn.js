@@ -48,6 +48,8 @@ export class Turn {
     if (!this.text) return;
     if (!this.node.dataset.first) this.node.dataset.first = String(performance.now());
     this.said.replaceChildren(...prose(this.words(), (mark) => this.chip(mark)));
+    const short = lead(this.text, this.metadata);
+    if (short) this.said.prepend(el("p", { class: "lead" }, el("strong", { class: "short", text: short })));
   }
 
   words() {
@@ -103,7 +105,7 @@ export class Turn {
     this.said.removeAttribute("aria-busy");
     const refused = this.metadata.confidence === "insufficient";
     if (refused) this.refuse();
-    else if (this.metadata.short_answer) emphasise(this.said, this.metadata.short_answer);
+    else if (this.metadata.short_answer && !this.said.querySelector(".lead")) emphasise(this.said, this.metadata.short_answer);
     const [found, sources] = [this.found(refused), refused ? null : this.sources()];
     const evidence = this.metadata.kind === "graph" ? [found, sources] : [sources, found]; // there the path is the evidence
     const computed = !refused && this.metadata.kind === "table" ? tableParts(this.metadata) : [];
@@ -251,6 +253,14 @@ function unheaded({ excerpt = "", title, section_path: path = [] }) {
   const rest = excerpt.replace(/^#{1,6}\s+/, "");
   const heading = rest === excerpt ? "" : [path.at(-1), title].find((name) => name && rest.startsWith(name));
   return rest.slice((heading ?? "").length).trim() || rest;
+}
+
+/** The short answer to be said first: none where the text begins with it, or a model wrote it (see `lead.py`). */
+function lead(text, { short_answer: short, confidence, generation }) {
+  if (!short || generation || confidence === "insufficient") return null;
+  const [line, rest] = [short, text.replace(/^[*_`"'“‘\s]+/, "")].map((part) => part.trim().split(/\s+/).join(" "));
+  const begins = rest.toLowerCase().startsWith(line.toLowerCase()) && !/[\p{L}\p{N}]/u.test(rest[line.length] ?? "");
+  return begins ? null : line;
 }
 
 /** Set the short answer off inside the text. */

@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from kedge.text.amounts import asks_amount
 from kedge.text.leaning import fragment_of, is_bare, leans_on
 from kedge.text.slots import in_its_place
 from kedge.text.topics import NAME, main_topics, subject_of
@@ -100,8 +101,8 @@ def _meant(match: re.Match[str], before: EarlierTurn) -> str:
     if not match["thing"] and not match["possessive"]:
         return ""
     subject = subject_of(before.question) or next(iter(before.topics), "")
-    if not subject or word == "theirs":
-        return ""
+    if not subject or word == "theirs" or (subject in before.question and asks_amount(f"what was {subject}")):
+        return ""  # an amount was asked for: of what, is in the rest of the question
     several = bool(_MANY.search(subject)) and "_" not in subject
     if word in ("it", "its"):
         return "" if several and not NAME.fullmatch(_bare(subject)) else subject
@@ -115,10 +116,11 @@ def _place(before: EarlierTurn) -> str:
 
 
 def _person(before: EarlierTurn) -> str:
-    if before.names:
-        return before.names[0]
-    subject = _bare(subject_of(before.question))
-    return subject if subject and NAME.fullmatch(subject) else ""
+    named = [name for name in before.names if NAME.fullmatch(name) and not _MONTHS.match(name)]
+    if named:
+        return named[0]
+    subject = NAME.match(subject_of(before.question))
+    return subject.group() if subject else ""
 
 
 def _thing_called(noun: str, before: EarlierTurn) -> str:

@@ -24,7 +24,7 @@ _VERB_AFTER = (
     r"(?:is|are|was|were|do|does|did|has|have|had|can|could|should|will|would|mean|means|work|works|happen|happens|come|comes|"
     r"affect|affects|help|helps|apply|applies|cost|costs|take|takes|go|goes|off|on|out|up|down|done|in|at|for|with|to|about|"
     r"from|by|then|first|also|still|anyway|again|before|after|too|yet|now|like|because|when|if|so|into|and|or|built|"
-    r"made|sold|\w{2,}ed|\w{2,}en)"
+    r"an?|the|lead|cause|change|make|count|include|also|made|sold|\w{2,}ed|\w{2,}en)"
 )
 REFERENCE = re.compile(
     rf"""
@@ -33,9 +33,10 @@ REFERENCE = re.compile(
   | \b(?P<possessive>its|their|his|her(?=\s+[a-z]))\b(?!['’])
   | \b(?P<person>he|she|him|her|hers)\b
   | \b(?P<thing>it|they|them|theirs)\b
-  | \b(?P<that>(?:this|that|these|those)\s+(?:{_ASKED_OF}))\b
+  | \b(?P<that>(?:this|that|these|those)\s+(?:two\s+|three\s+)?(?:{_ASKED_OF}))\b
   | \b(?P<pointer>this|that|these|those)\b(?=\s*(?:$|[?.!,]|{_VERB_AFTER}\b))
-  | \b(?P<one>(?:the|which|another|that|this)\s+(?:other\s+|[a-z]+\s+)?ones?|the\s+(?:former|latter|others|same|rest|other\s+two))\b
+  | \b(?P<one>(?:the|which|another|that|this)\s+(?:other\s+|[a-z]+\s+)?ones?|the\s+(?:former|latter|others|same|rest|other\s+two)|
+      (?:what|who|where|how|any\s?one|anything|anybody)\s+else)\b
       (?=\s*(?:$|[?.!,]|{_VERB_AFTER}\b))(?!\s+(?:that|who|which|of)\b)
   | \b(?P<change>the\s+(?:\w+\s+)?(?:drop|rise|increase|decrease|decline|fall|growth|jump|slump|surge|gap|exceptions?|reasons?|
       cause|causes|outcome|results?|consequences?|effects?|alternatives?|drawbacks?|advantages|disadvantages|limits|answer))
@@ -95,6 +96,11 @@ _PLURAL_SUBJECT = re.compile(
     r"\b(?:what|which)\s+\w+s\b|\b(?:people|critics|fans|others|everyone|anyone)\b", re.IGNORECASE
 )
 _ONE_THING = re.compile(r"\b(?:the|an?|my|our|your|every|each)\s+\w\w+", re.IGNORECASE)
+_SOMEONE = re.compile(
+    r"\b(?:the|an?|my|our|your|every|each|which|what|new|whose)\s+(?:\w+\s+)?(?:man|woman|person|king|queen|president|child|boy|girl|"
+    r"patient|tenant|parent|student|mother|father|wife|husband|chief|judge|\w+(?:er|or|ist|ian|ee|yst))\b|\bwho\b|\b(?:some|any)one\b",
+    re.IGNORECASE,
+)
 _LATER_NAME = re.compile(r"(?<=\s)[A-ZÀ-ÖØ-Þ][\w’'-]+")
 
 
@@ -160,6 +166,10 @@ def _refers_back(question: str, match: re.Match[str]) -> bool:
             return True
         if word in ("its", "it", "his", "her", "he", "she") and _PLURAL_SUBJECT.search(ahead):
             return not named and not _ONE_THING.search(ahead)
+        if word in ("his", "her", "he", "she"):
+            return not named and not _SOMEONE.search(ahead)
+        if re.search(r"\bof\s*\Z", ahead) and not named:  # `the length of its coast`
+            return not re.search(r"\b(?:did|does|do|is|was|has)\s+(?:the|an?|[A-Z])", question[match.end() :])
         nouns = bool(_NOUN.search(ahead)) or any(term for term in terms(ahead))
         return not named and not (nouns and not _only_verbs(ahead))
     if match["one"] or match["part"]:

@@ -26,7 +26,8 @@ PREPOSITIONS = frozenset(
 _DETERMINERS = frozenset("a an the my our your this that these those every each".split())
 _STOP = frozenset("and or but if when while because that which who whom where how what why so".split())
 _MARK = re.compile(r"[^\s,;:?!()\"“”]+")
-_PERSONS = frozenset("i we you one it they he she people someone anyone".split())
+_PERSONS = frozenset("i we you one it they he she people someone anyone there".split())
+_POINTING = frozenset("his her its their him them this that these those there it he she they".split())
 _DO = frozenset("do does did can could should would will shall must may might don't doesn't didn't can't".split())
 _CHAIN = frozenset("have need want has had try like get".split())
 _PARTICIPLE = re.compile(
@@ -54,7 +55,7 @@ def subject_of(question: str) -> str:
     found = phrase.split()
     if not found or len(found) > 7 or not terms(phrase) or found[-1].lower() in _DETERMINERS:
         return ""
-    if any(word.lower() in _PERSONS for word in found) or all(char.isdigit() for char in "".join(found)):
+    if any(word.lower() in _PERSONS | _POINTING for word in found) or all(char.isdigit() for char in "".join(found)):
         return ""
     return phrase
 

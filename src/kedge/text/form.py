@@ -1,9 +1,12 @@
-"""What form of answer a question wants: one fact, two things beside each other, a list, or a summary.
+"""What form of answer a question wants: a fact, a number, a yes or no, a way, a reason, a list, two things beside each
+other, or a summary.
 
 >>> shape_of("What is the difference between a bowline and a sheet bend?").sides
 ('a bowline', 'a sheet bend')
 >>> [shape_of(text).kind for text in ("List the types of anchors.", "Summarise the treaty.", "Who wrote Hamlet?")]
 ['list', 'summary', 'fact']
+>>> [shape_of(text).kind for text in ("how much chain", "can i anchor here", "how do i anchor", "why does it drag")]
+['number', 'yes-no', 'how', 'why']
 """
 
 from __future__ import annotations
@@ -12,33 +15,115 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-ShapeKind = Literal["fact", "comparison", "list", "summary"]
+from kedge.text.amounts import asks_amount, names_amount
+from kedge.text.asked import AUXILIARY, QUESTION_WORD, asked_part
+from kedge.text.compared import compared
 
-_COMPARISONS = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"\b(?:differences?|distinction|contrast)\s+between\s+(?P<a>.+?)\s+(?:and|vs\.?|versus)\s+(?P<b>.+?)\W*$",
-        r"\bcompar(?:e|ed|ison)(?:\s+(?:of|between))?\s+(?P<a>.+?)\s+(?:and|with|to|against|vs\.?|versus)\s+(?P<b>.+?)\W*$",
-        r"\b(?:do|does|did|is|are)\s+(?P<a>.+?)\s+(?:differ|different|differs)\s+(?:from|to|than)\s+(?P<b>.+?)\W*$",
-        r"\b(?:is|are|was|were|does|do|did)\s+(?P<a>.+?)\s+(?:\w+er|more\s+\w+|less\s+\w+|better|worse)\s+than\s+(?P<b>.+?)\W*$",
-        r"^\W*(?:what\s+about\s+)?(?P<a>[^,?]+?)\s+(?:vs\.?|versus)\s+(?P<b>[^,?]+?)\W*$",
-        r"[,:]\s*(?P<a>[^,?:]+?),?\s+or\s+(?P<b>[^,?:]+?)\W*$",
-    )
+ShapeKind = Literal["fact", "number", "yes-no", "how", "why", "list", "comparison", "summary"]
+
+_OTHER_LANGUAGES: tuple[tuple[ShapeKind, str], ...] = (
+    (
+        "summary",
+        r"^\W*(?:fass\w*\s.{1,200}\szusammen|zusammenfassung|resume[nz]?\s|resumir|résume[rz]?\s|résumé\s)|总结|概括|概述",
+    ),
+    (
+        "list",
+        r"^\W*(?:nenne\s(?:mir\s)?(?:alle|die)|zähle?\s.{1,200}\sauf\b|welche\s+\w+en\s+gibt\s+es|enumera|lista\s+(?:los|las|de)|"
+        r"¿?\s*cuáles\s+son|quels?\s+sont|quelles\s+sont|énumère)|列出|有哪些",
+    ),
+    ("why", r"^\W*(?:und\s+)?(?:warum|wieso|weshalb|weswegen)\b|^\W*por\s+qué\b|^\W*pourquoi\b|为什么|为何"),
+    (
+        "number",
+        r"\b(?:wie\s?viele?n?|wie\s+(?:lange|hoch|groß|alt|oft|weit|teuer|schnell|schwer)|cuánt[oa]s?|combien|"
+        r"quel\s+(?:pourcentage|âge)|qué\s+(?:porcentaje|cantidad))\b|多少|几[个次名人天年]",
+    ),
+    (
+        "how",
+        r"^\W*(?:wie\s+(?:kann|mache?|muss|soll|geht|funktioniert|richte|werden?|wird|stelle?|bekomme?|installiere?)\b|cómo\b|"
+        r"comment\b)|怎么|如何|怎样",
+    ),
+    (
+        "yes-no",
+        r"^\W*(?:(?:ist|sind|kann|darf|muss|gibt|hat|haben|wird|werden|braucht)\s+(?:ich|man|es|das|die|der|er|sie|wir|eine?)\b|"
+        r"est-ce\s+qu|(?:puis|peut|dois|doit|faut|existe|y\s+a)-(?:je|on|t-il|il)\b|puedo\s|se\s+puede\s|hay\s|"
+        r"es\s+(?:posible|necesario|obligatorio)|tengo\s+que\b)|吗\s*[?？]?\s*$|是不是|能不能|有没有",
+    ),
+)
+_NOT_THINGS = (
+    "does|is|was|has|works|runs|goes|comes|makes|takes|gives|uses|needs|means|happens|costs|performs|lasts|supports|belongs|fits|"
+    "applies|handles|wins|starts|causes|makes|pays|gets|keeps|lets|says|this|has|us|plus|versus|looks|sounds|helps|ends"
+)
+_PLURAL = r"(?!(?:" + _NOT_THINGS + r")\b)[\w-]*(?:[^\Wsui]s|ies|ions?s|criteria|people|children|men|women|data\s?sets)"
+_COUNTED = (
+    r"(?:two|three|four|five|six|seven|eight|nine|ten|twelve|\d{1,3}|all|other|"
+    r"several|main|some|many|different|various)"
 )
 _LIST = re.compile(
-    r"^\W*(?:please\s+)?(?:list|enumerate|name\s+(?:the|all|some|three|two|four|five|several))\b"
-    r"|\b(?:what|which)\s+are\s+(?:the|some|all|its|their)\b"
-    r"|\b(?:what|which|how\s+many|list|name|give)\b[^?]{0,40}\b(?:types|kinds|sorts|examples|steps|ways|methods|advantages|"
-    r"disadvantages|parts|causes|reasons|symptoms|uses|benefits|components|features|stages|rules|materials|members|"
-    r"applications|properties|conditions|options)\b",
-    re.IGNORECASE,
+    rf"""
+    ^\W*(?:list|enumerate|all\s+(?:the|of\s+the|\w+))\b
+  | ^\W*(?:name|give|show)\s+(?:me\s+|us\s+)?(?:the\s+|all\s+|all\s+the\s+|every\b|each\b|some\b|any\b|
+      several\b|a\s+list\b|      examples?\b|{_COUNTED}\b)(?!\s*(?:summary|overview|idea)\b)
+  | ^\W*(?:give|show)\s+(?:me\s+|us\s+)?(?:an?\s+)?(?:list|examples?)\b
+  | ^\W*(?:examples|types|kinds|sorts|list|advantages|disadvantages|pros\s+and\s+cons|ingredients|
+      requirements)\s+(?:of|for)\b
+  | ^\W*(?:what|which|who)(?:['’]?re|\s+(?:are|were))\s+(?:all\s+)?(?:the|some|all|its|their|my|our|your|{_COUNTED})\b
+  | ^\W*(?:\w+\s+)?(?:what|which)\s+(?:\w+\s+of\s+)?(?:{_COUNTED}\s+)?(?:[\w-]+\s+){{0,2}}?{_PLURAL}
+      (?:\s+of\s+\w+|\s+and\s+(?:\w+\s+)?{_PLURAL})?\s+
+      (?:do|does|did|are|were|can|could|have|has|had|should|must|will|would|may|is|was|exist|count|need|belong|go|get|come|
+      make|take|support|apply|work|contain|use|qualify|offer|require|help|cause|fall)\b
+  | ^\W*which\s+(?:{_COUNTED}\s+)?(?:[\w-]+\s+)?{_PLURAL}\s*\W*$
+  | \b(?:what|which|list|name|give)\b[^?]{{0,40}}\b(?:types|kinds|sorts|examples|steps|ways|methods|advantages|
+    disadvantages|parts|causes|reasons|symptoms|uses|benefits|components|features|stages|rules|materials|members|
+    applications|properties|conditions|options|ingredients|tools|requirements|documents|drawbacks|factors|risks)\b
+  | ^\W*what\s+(?:all\s+)?(?:do|does|should|must|shall)\s+(?:i|we|you|one|\w+\s+\w+|\w+)\s+(?:need|have)\s+to\s+
+    (?:bring|pack|buy|provide|submit|include|prepare|hand\s+in)\b
+  | ^\W*what\s+(?:all\s+)?(?:do|does)\s+(?:i|we|you|one)\s+need\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _SUMMARY = re.compile(
-    r"\b(?:summari[sz]e|summary\s+of|overview\s+of|tell\s+me\s+(?:more\s+|something\s+|everything\s+)?about|"
-    r"what\s+(?:do\s+(?:you|we)\s+know|is\s+known|is\s+there\s+to\s+know|is\s+said)\s+about|give\s+me\s+an?\s+(?:summary|overview)|"
-    r"write\s+about)\b|^\W*(?:describe|introduce)\b",
-    re.IGNORECASE,
+    r"""
+    \b(?:sum+ar[iy][sz]e|sum+ari[sz]ing|sum\s+up|summary\s+of|overview\s+of|outline\s+of|gist\s+of|tl;?dr|
+    (?:key|main)\s+(?:points?|takeaways?|ideas?|findings?|messages?)\s+(?:of|from|in)|
+    tell\s+(?:me|us)\s+(?:more\s+|something\s+|everything\s+|a\s+bit\s+|all\s+)?about|
+    what\s+(?:do\s+(?:you|we)\s+know|is\s+known|is\s+there\s+to\s+know|is\s+said)\s+about|
+    give\s+(?:me\s+|us\s+)?an?\s+(?:\w+\s+)?(?:summary|overview|outline|introduction)|write\s+about|
+    in\s+(?:a\s+few|two|three|a\s+couple\s+of)\s+(?:sentences|lines|words)|in\s+short|in\s+a\s+nutshell)\b
+  | ^\W*(?:describe|introduce|outline|summary|overview|explain)\b
+    (?!\s+(?:me\s+|to\s+me\s+)?(?:how|why|what|when|where|whether|if)\b)
+  | ^\W*what(?:['’]?s|\s+(?:is|was))\s+(?!there\b|it\s+like\b)[^?]{1,80}\s(?:all\s+)?about\W*$
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+_WHY = re.compile(
+    r"""
+    ^\W*(?:and\s+)?why\b | ^\W*how\s+come\b | ^\W*what\s+for\b | ^\W*for\s+(?:what|which)\s+(?:reason|purpose)\b
+  | ^\W*(?:explain|describe)\s+(?:me\s+|to\s+me\s+)?why\b
+  | ^\W*what\s+(?:\w+\s+){0,2}(?:reason|cause|motive|purpose)\b
+  | ^\W*what(?:['’]?s|\s+(?:is|was))\s+(?:the\s+)?(?:\w+\s+)?
+    (?:reason|cause|point|purpose|rationale|motivation|benefit)\b
+  | ^\W*what\s+(?:caused|causes|led\s+to|leads\s+to|explains|is\s+causing|was\s+causing|drove|triggers|triggered)\b
+  | ^\W*what\s+(?:made|makes)\s | ^\W*(?:the\s+)?(?:reason|reasons|rationale)\s+(?:for|why|behind)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_HOW = re.compile(
+    r"""
+    ^\W*(?:how\s?to\b|hows?\b(?!\s+about\b))
+  | ^\W*(?:explain|describe|show)\s+(?:me\s+|us\s+|to\s+me\s+)?how\b | ^\W*walk\s+(?:me|us)\b
+  | ^\W*what\s+(?:(?:do|should|can|must|shall|could|would)\s+(?:i|we|you|one)|am\s+i\s+supposed\s+to|to)\s+do\b
+  | ^\W*(?:what(?:['’]?s|\s+(?:is|was|would\s+be))|in\s+(?:what|which)|is\s+there|are\s+there)\s+
+    (?:the\s+|an?\s+|any\s+)?(?:\w+\s+){0,2}(?:way|procedure|process|method|trick|steps?|workflow|recipe|protocol)\b
+  | ^\W*(?:the\s+)?(?:best|right|proper|easiest|recommended|correct|safest)\s+way\b
+  | ^\W*(?:steps|instructions?|guide|directions|tutorial|procedure)\s+(?:to|for|on)\b
+  | ^\W*(?:i|we)(?:['’]?d)?\s+(?:\w+\s+)?(?:want|need|like|have|try|trying|wish)\s+to\b
+  | ^\W*(?:i['’]?m|i\s+am|we\s+are)\s+trying\s+to\b
+  | ^\W*help\s+me\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_GIVE = re.compile(r"\A\W*(?:give|find|name)\s+(?:me\s+|us\s+)?", re.IGNORECASE)
+_MONTH_OF_MAY = re.compile(r"\W*may\s+(?:\d|of\b)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +136,25 @@ class Form:
 
 def shape_of(question: str) -> Form:
     """By the question's own words; `fact` when nothing else is asked for."""
-    for pattern in _COMPARISONS:
-        found = pattern.search(question)
-        if found:
-            return Form("comparison", (found["a"].strip(), found["b"].strip()))
-    if _SUMMARY.search(question):
-        return Form("summary")
-    return Form("list") if _LIST.search(question) else Form()
+    sides = compared(question)
+    if sides:
+        return Form("comparison", sides)
+    for kind, pattern in _OTHER_LANGUAGES:
+        if re.search(pattern, question, re.IGNORECASE):
+            return Form(kind)
+    return Form(_english(asked_part(question)))
+
+
+def _english(part: str) -> ShapeKind:
+    if _SUMMARY.search(part):
+        return "summary"
+    if _WHY.search(part):
+        return "why"
+    named = _GIVE.sub("", part)
+    if asks_amount(part) or (not QUESTION_WORD.match(part) and not AUXILIARY.match(part) and names_amount(named)):
+        return "number"
+    if _LIST.search(part):
+        return "list"
+    if _HOW.search(part):
+        return "how"
+    return "yes-no" if AUXILIARY.match(part) and not _MONTH_OF_MAY.match(part) else "fact"

@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from kedge.text.amounts import asks_amount, names_amount
 from kedge.text.analyze import terms
+from kedge.text.asked import asked_part
 
 AnswerKind = Literal["name", "date", "number", "complexity", "code", "text"]
 """What a short answer is; `text` when only a sentence can answer."""
@@ -72,7 +74,9 @@ _KINDS: tuple[tuple[AnswerKind, re.Pattern[str]], ...] = (
     (
         "date",
         re.compile(
-            r"\b(?:when|(?:what|which) (?:year|date|day|month|century|decade)|cuándo|qué (?:año|fecha|siglo|día|mes)|"
+            r"^\W*(?:(?:since|until|by|from|and) )?when\b(?! to\b)(?! (?:do|should|would|can) (?:i|we|you|one) (?:get which|use|choose|pick|need))|"
+            r"\b(?:(?:what|which) (?:year|date|day|month|century|decade)|(?:(?:know|say|and|or|is)|tell me) when (?:is|was|were|did|does|do|"
+            r"will|the)|cuándo|qué (?:año|fecha|siglo|día|mes)|"
             r"quand|en quelle année|wann)\b|何时|什么时候|哪一?年|几年|哪天|年份",
             re.I,
         ),
@@ -114,7 +118,18 @@ _ASKS = re.compile(
     r"cómo|cuánt[oa]s?|quel(?:le)?s?|quand|où|pourquoi|combien|wer|wen|wem|wann|warum|wie)\b",
     re.I,
 )
-_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
+_WORD = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
+_WANTS_TEXT = re.compile(
+    r"\W*(?:how\s+(?:do|does|did|can|could|should|would|to)\b|why\b|what\s+happens\b|summari[sz]e\b|sum\s+up\b|compare\b|explain\b|"
+    r"describe\b|what\s+(?:do|should|can)\s+(?:i|we)\s+do\b)",
+    re.IGNORECASE,
+)
+_WHOSE = re.compile(r"\W*(?:who|whom|whose|where)\b", re.IGNORECASE)
+_GIVE = re.compile(r"\A\W*(?:give|find|name)\s+(?:me\s+|us\s+)?", re.IGNORECASE)
+_NOT_NAMES = frozenset(
+    "i i'm i've i'd i'll i’m i’ve i’d i’ll what which who whom whose when where why how is are was were do does did can could "
+    "should would will list give tell name compare summarise summarize explain describe show find my the a an in on and if".split()
+)
 
 
 @dataclass(frozen=True)
@@ -207,15 +222,26 @@ def _without_function_words(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _kind(text: str) -> AnswerKind:
-    return next((kind for kind, pattern in _KINDS if pattern.search(text)), "text")
+    """By the part that asks: `When the server is down, who do I call?` wants a name."""
+    part = asked_part(text)
+    if _WANTS_TEXT.match(part):
+        return next((kind for kind, pattern in _KINDS[:2] if pattern.search(part)), "text")
+    kind = next((kind for kind, pattern in _KINDS if pattern.search(part)), None)
+    if kind in (None, "name") and asks_amount(part) and not _WHOSE.match(part):
+        return "number"
+    if kind is None and not asks(part) and names_amount(_GIVE.sub("", part)):
+        return "number"
+    return kind or "text"
 
 
 def _names(text: str) -> frozenset[str]:
     found: set[str] = set()
     for position, match in enumerate(_WORD.finditer(text)):
         word = match.group()
+        if word.lower() in _NOT_NAMES:
+            continue
         if any(char.isdigit() for char in word) or (position > 0 and any(char.isupper() for char in word)):
-            found.update(terms(word))
+            found.update(term for term in terms(word) if "&" not in word or len(term) > 1)  # `R&D` is no `R` and no `D`
     return frozenset(found)
 
 

@@ -15,7 +15,7 @@ def test_questions_under_one_name_are_understood_from_the_ones_before(kedge: Ked
     assert kedge("ingest", str(corpus)).code == 0
     assert kedge("ask", "What is the anchor bend?", "--session", "evening").code == 0
     ran = kedge("ask", "What is it also called?", "--session", "evening", "--json")
-    assert ran.json()["metadata"]["resolved_question"] == "What is Anchor bend also called?"
+    assert ran.json()["metadata"]["resolved_question"] == "What is the anchor bend also called?"
     assert "fisherman" in ran.json()["answer"]
     shown = kedge("ask", "What is it also called?", "--session", "evening")
     assert "understood as:" in shown.err

@@ -33,7 +33,7 @@ def extract_several(
     question: Question, shape: Form, passages: Sequence[EvidencePassage], ranked: Sequence[EvidenceSentence]
 ) -> ExtractedAnswer | None:
     """Quote what the shape of the question asks for; None where it asks for one fact, or nothing fits."""
-    if not ranked or shape.kind == "fact":
+    if not ranked or shape.kind not in ("comparison", "list", "summary"):
         return None
     chosen = _both_sides(shape.sides, passages, ranked) if shape.kind == "comparison" else _diverse(ranked, MOST)
     if not chosen:

@@ -87,7 +87,7 @@ class Judging:
     async def extracted(self, seen: SeenEvidence) -> ExtractedAnswer | None:
         """One fact from what the judge saw; for more than one fact, more sentences are looked at."""
         shape = shape_of(seen.question.text)
-        if shape.kind != "fact":
+        if shape.kind in ("comparison", "list", "summary"):
             wider = await self._sentences(seen.question, seen.collection, seen.passages, SEVERAL)
             found = extract_several(seen.question, shape, seen.passages, wider)
             if found is not None:

@@ -37,7 +37,7 @@ class Target:
 def as_points(passages: Sequence[Passage], vectors: Vectors) -> list[Point]:
     """Passages with their vectors as the vector store takes them."""
     return [
-        Point(passage.id, vector, passage.embed_text, passage.payload())
+        Point(passage.id, vector, passage.keyword_text, passage.payload())
         for passage, vector in zip(passages, vectors, strict=True)
     ]
 

@@ -227,7 +227,7 @@ def _of_other_texts(passages: Sequence[Passage], held: Mapping[str, StoredPoint]
     return [
         passage.id
         for passage in passages
-        if passage.id in held and held[passage.id].terms.keys() != WORDS.term_weights(passage.embed_text).keys()
+        if passage.id in held and held[passage.id].terms.keys() != WORDS.term_weights(passage.keyword_text).keys()
     ]
 
 

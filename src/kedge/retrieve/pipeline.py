@@ -1,4 +1,4 @@
-"""The way out: embed → vectors ∥ keywords ∥ graph → fuse → rerank → keep what is live.
+"""The way out: embed → vectors ∥ keywords ∥ graph → fuse → rerank → by time, if one is named → keep what is live.
 
 Vector and keyword search and the graph's reading of the question run at the same time; the walk along the graph
 starts from what they found. A hit that the catalog does not know as live, or whose metadata there does not pass the
@@ -50,9 +50,11 @@ from kedge.retrieve.ports import CollectionSource
 from kedge.retrieve.rarity import term_weights
 from kedge.retrieve.rerank import adaptive, exact_blend, smooth
 from kedge.retrieve.soft import open_vectors, soft_match
+from kedge.retrieve.when import by_time
 from kedge.stores.bundle import Stores
 from kedge.stores.ports import CanKeywordSearch, CanReadPoints, CanWeighTerms, StoredPoint, Vector
 from kedge.text.analyze import SparseTerms
+from kedge.text.periods import periods
 
 LOOKS = 5
 """How often a collection of rewritten passages is searched again while it changes."""
@@ -214,7 +216,7 @@ class Retriever:
         with run.timed("fuse"):
             fused = self._fuse(run)
         with run.timed("rerank"):
-            ranked = await self._rerank(run, fused)
+            ranked = await self._timely(run, await self._rerank(run, fused))
         with run.timed("live"):
             kept, passages = await self._live(run, ranked, limit)
         return fused, kept, passages
@@ -379,6 +381,13 @@ class Retriever:
         mixed = _reordered(head, [item.score / best + MODEL * one for item, one in zip(head, said, strict=True)])
         last = mixed[-1].score if mixed else 1.0
         return [*mixed, *(replace(item, score=min(item.score / best, last)) for item in ranked[READ_BY_MODEL:])]
+
+    async def _timely(self, run: _QueryRun, ranked: list[Fused]) -> list[Fused]:
+        """What is about the time that the question names first: see `when.py`."""
+        if not periods(run.query.text):
+            return ranked
+        passages = await self._visible(run, [item.passage_id for item in ranked[:RERANKED]], filtered=False)
+        return by_time(run.query.text, ranked, passages)
 
     async def _diagnose(self, run: _QueryRun, hits: Sequence[SearchHit]) -> list[str]:
         """Nothing found although there is something to find: say what is known about it (Q-05)."""

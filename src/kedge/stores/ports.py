@@ -41,7 +41,7 @@ class Point:
     id: str
     vector: Vector
     text: str
-    """What keyword search sees: title, section path and text."""
+    """What keyword search sees: title, section path, text, and what else its document is called."""
     payload: Mapping[str, Json]
     """Fields that filters can name; values are scalars or lists of scalars."""
 

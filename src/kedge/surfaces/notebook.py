@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from kedge.core.html import draws
 from kedge.core.values import Answer, Citation, SearchHit, SearchResult
+from kedge.core.values.identity import heading
 
 MOST_ROWS, MOST_COLUMNS, MOST_PATHS = 20, 12, 5
 EXCERPT = 300
@@ -48,7 +49,7 @@ def _marked(answer: Answer, name: str) -> str:
 
 
 def _source(citation: Citation, name: str) -> str:
-    place = " › ".join(dict.fromkeys((citation.title, *citation.section_path)))
+    place = heading(citation.identity, citation.title, citation.section_path)
     page = f", p. {citation.page}" if citation.page is not None else ""
     return (
         f'<li id="{_anchor(citation.id, name)}">{_(citation.id)} {_link(citation.url, place + page)}'
@@ -58,7 +59,7 @@ def _source(citation: Citation, name: str) -> str:
 
 def _hit(hit: SearchHit) -> str:
     passage = hit.passage
-    place = " › ".join(dict.fromkeys((passage.title, *passage.section_path)))
+    place = heading(passage.identity, passage.title, passage.section_path)
     page = f", p. {passage.page}" if passage.page is not None else ""
     text = passage.text if len(passage.text) <= EXCERPT else passage.text[:EXCERPT].rsplit(" ", 1)[0] + " …"
     return (

@@ -47,6 +47,7 @@ def citation_of(mark: str, quote: Quote, hit: SearchHit) -> Citation:
         relevance_score=hit.score,
         page=passage.page_at(quote.start),
         section_path=passage.section_path,
+        identity=passage.identity,
     )
 
 

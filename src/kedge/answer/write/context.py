@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from kedge.core.values import Passage, SearchHit
+from kedge.core.values.identity import heading as headings_of
 from kedge.text.sentences import sentences
 
 CountTokens = Callable[[Sequence[str]], list[int]]
@@ -120,8 +121,8 @@ def _source(hits: Sequence[SearchHit], group: Sequence[int], count: CountTokens,
 
 
 def heading(passage: Passage) -> str:
-    """Title and section path: a text is read under its headings."""
-    return " › ".join(dict.fromkeys(part for part in (passage.title, *passage.section_path) if part))
+    """What the document calls itself, and the section path: a text is read under its headings."""
+    return headings_of(passage.identity, passage.title, passage.section_path)
 
 
 def _text(passages: Sequence[Passage]) -> str:

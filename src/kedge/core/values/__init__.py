@@ -1,7 +1,7 @@
 """The values that flow through Kedge, a file per noun.
 
 In the order in which data meets them: `base` (JSON, scopes), `filters`, `parsed` documents, `collection`, `document`,
-`passage`, `job`, `access`, `concepts`, `query`, `hit`, `answer`, `stream`, `analytics`, `health`.
+`identity`, `passage`, `job`, `access`, `concepts`, `query`, `hit`, `answer`, `stream`, `analytics`, `health`.
 
 What a value looks like outside is said on it (`kedge.core.outside`), and nowhere else.
 

@@ -35,6 +35,12 @@ class Citation:
     relevance_score: float
     page: int | None = None
     section_path: tuple[str, ...] = ()
+    identity: str = ""
+    """What its document calls itself, in one line: its title, where no more is known."""
+
+    def __post_init__(self) -> None:
+        if not self.identity:
+            object.__setattr__(self, "identity", self.title)
 
     @property
     def place(self) -> dict[str, Json]:
@@ -86,7 +92,9 @@ class Answer:
 
     def __str__(self) -> str:
         """The answer with its sources, readable."""
-        sources = [f"{item.id} {' › '.join((item.title, *item.section_path))} — {item.url}" for item in self.citations]
+        sources = [
+            f"{item.id} {' › '.join((item.identity, *item.section_path))} — {item.url}" for item in self.citations
+        ]
         return "\n".join([self.answer, *sources])
 
     def _repr_html_(self) -> str | None:

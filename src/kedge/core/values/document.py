@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from kedge.core.outside import outside
 from kedge.core.values.base import Metadata, Scope
+from kedge.core.values.identity import identity_line
 
 
 class DocumentStatus(StrEnum):
@@ -22,7 +23,7 @@ class DocumentStatus(StrEnum):
     ARCHIVED = "archived"
 
 
-@outside({"document_id": "id", "collection": "scope.collection"}, hidden=("live_version",))
+@outside({"document_id": "id", "collection": "scope.collection", "identity": "identity"}, hidden=("live_version",))
 @dataclass(frozen=True, slots=True)
 class Document:
     """A document: a source that the catalog knows."""
@@ -50,6 +51,11 @@ class Document:
     updated_at: datetime | None = None
     """When the source itself last changed, as far as known."""
     ingested_at: datetime | None = None
+
+    @property
+    def identity(self) -> str:
+        """What it calls itself, in one line: title, organisation, type, time and file name, as far as known."""
+        return identity_line(self.title, self.metadata)
 
 
 @outside()

@@ -54,6 +54,7 @@ class ChannelHit:
         "document_id": "passage.document_id",
         "external_id": "passage.external_id",
         "title": "passage.title",
+        "identity": "passage.identity",
         "text": "passage.text",
         "metadata": "details",
     },
@@ -105,6 +106,7 @@ class SearchHit:
         return {
             "passage_id": self.passage.id,
             "title": self.passage.title,
+            "identity": self.passage.identity,
             "url": self.passage.url,
             "excerpt": excerpt(self.passage.text),
             "score": self.score,

@@ -10,6 +10,7 @@ from typing import Any
 from kedge.core.outside import outside
 from kedge.core.values.base import Json, Metadata
 from kedge.core.values.document import Document
+from kedge.core.values.identity import identity_line, identity_words
 
 PAGE_BREAKS = "page_breaks"
 """Key in a passage's metadata: where further pages begin, as `offset:page` joined by commas."""
@@ -61,9 +62,20 @@ class Passage:
         return page
 
     @property
+    def identity(self) -> str:
+        """What its document calls itself, in one line."""
+        return identity_line(self.title, self.metadata)
+
+    @property
     def embed_text(self) -> str:
-        """What is embedded and indexed: title and section path give the chunk its context."""
+        """What is embedded: title and section path give the chunk its context."""
         return embed_text(self.title, self.section_path, self.text)
+
+    @property
+    def keyword_text(self) -> str:
+        """What keyword search sees: the same, and what its document is called beside its title."""
+        words = identity_words(self.title, self.metadata)
+        return f"{self.embed_text}\n{words}" if words else self.embed_text
 
     def payload(self) -> dict[str, Json]:
         """The fields that filters can name, as stored beside the vector."""
@@ -90,7 +102,7 @@ def parse_page_breaks(written: Json) -> list[tuple[int, int]]:
 
 
 def embed_text(title: str, section_path: tuple[str, ...], text: str) -> str:
-    """Join title, section path and text the one way that all of Kedge embeds and indexes them."""
+    """Join title, section path and text the one way that all of Kedge embeds them."""
     if not section_path and title.replace("_", " ") == text:
         return text  # all there is is a name: said once
     crumbs = [part for part in (title, *section_path) if part]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from kedge.core.errors import EmptySourceError, KedgeError, TooCostlyError
 from kedge.core.untrusted import tame
 from kedge.core.values import Metadata
+from kedge.ingest.identity import identity_of
 from kedge.ingest.parse.formats import PLAIN, format_named, readable_name
 from kedge.ingest.parse.ports import FileFormat, Segment
 from kedge.ingest.sources.source import Source, damaged, with_format
@@ -33,7 +34,9 @@ class DocumentReader:
     title: str
     author: str | None
     metadata: Metadata
-    """What the document says about itself, then what the user said about it."""
+    """What the document says about itself, then what the user said about it.
+
+    Beside it what could be told from its head (`kedge.ingest.identity`); a row of a corpus says all of it itself."""
     warnings: tuple[str, ...]
     segments: Iterator[Segment]
     """To be read once, in order. May raise SourceFault, for instance when a file changes meanwhile."""
@@ -51,12 +54,13 @@ def open_document(source: Source, limits: ParseLimits | None = None) -> Document
     if first is None:
         raise EmptySourceError(f"{source.name} holds no text.", hint="Remove it, or fill it and ingest again.")
     head = first.document
+    identity = {} if source.text is not None else identity_of(head, source.name, source.url, source.metadata).metadata
     return DocumentReader(
         source=source,
         format=format.name,
         title=source.title or _clean(head.title) or readable_name(source.name),
         author=_clean(head.author) or None,
-        metadata=_metadata({**head.metadata, **source.metadata}, source.name),
+        metadata=_metadata({**identity, **head.metadata, **source.metadata}, source.name),
         warnings=head.warnings,
         segments=_chain(first, segments),
     )

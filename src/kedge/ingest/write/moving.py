@@ -73,7 +73,7 @@ class Moving:
         if lost:
             made = await self._target.embedder.embed([passage.embed_text for passage in lost])
             vectors |= {passage.id: vector for passage, vector in zip(lost, made, strict=True)}
-        return [Point(one.id, vectors[one.id], one.embed_text, one.payload()) for one in passages]
+        return [Point(one.id, vectors[one.id], one.keyword_text, one.payload()) for one in passages]
 
     async def settle(self) -> None:
         """Take the mark from every point: payloads are those of live passages now, and points of others are gone."""

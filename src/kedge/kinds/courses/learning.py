@@ -136,6 +136,7 @@ def _cited(lesson: Lesson, headings: dict[str, Heading], citations: dict[str, Ci
             relevance_score=1.0,
             page=passage.page,
             section_path=passage.section_path,
+            identity=passage.identity,
         )
     return f" {citations[lesson.parent_doc_id].id}"
 

@@ -25,7 +25,7 @@ from kedge.ingest.sources.discovery import Discovery, discover, upload_url, uplo
 from kedge.ingest.sources.source import Source, SourceOptions, source_error
 from kedge.models.ports import Embedder
 
-PIPELINE = 2
+PIPELINE = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,9 +35,9 @@ def list_(
     if session.json:
         session.emit([to_json(document) for document in found])
         return
-    table = plain_table("id", "status", "passages", "title", "url")
+    table = plain_table("id", "status", "passages", "identity", "url")
     for one in found:
-        table.add_row(one.id, one.status.value, str(one.chunk_count), one.title, one.url)
+        table.add_row(one.id, one.status.value, str(one.chunk_count), one.identity, one.url)
     session.out.print(table)
     if len(found) == limit:
         session.note(f"There may be more: --offset {offset + limit}")
@@ -69,7 +69,7 @@ def delete(
     if session.json:
         session.emit(to_json(gone))
     else:
-        session.out.print(f"deleted {gone.title} ({gone.url})", markup=False)
+        session.out.print(f"deleted {gone.identity} ({gone.url})", markup=False)
 
 
 def _show_passage(session: CommandRun, passage: Passage) -> None:

@@ -89,7 +89,7 @@ def _verdict(answer: Answer) -> Text:
 
 def _show_source(session: CommandRun, citations: list[Citation]) -> None:
     first = citations[0]
-    head = Text.assemble("\n", (first.id, "bold cyan"), " ", (first.title, "bold"), _place(first))
+    head = Text.assemble("\n", (first.id, "bold cyan"), " ", (first.identity, "bold"), _place(first))
     session.out.print(head)
     session.out.print(Padding.indent(Text(first.url, style="dim"), 4))
     for citation in citations:
@@ -121,7 +121,7 @@ def _result_head(hit: SearchHit) -> Text:
     channels = " ".join(f"{name}#{rank}" for name, rank in ranks.items() if rank is not None)
     return Text.assemble(
         (f"{hit.rank:>2}. ", "bold"),
-        (hit.passage.title, "bold"),
+        (hit.passage.identity, "bold"),
         _place(hit.passage),
         (f"  {hit.score:.3f}", "green"),
         (f"  {channels}", "dim"),

@@ -9,6 +9,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 from kedge.core.errors import UsageError
 from kedge.core.values import Json, SearchHit, SearchResult
+from kedge.core.values.identity import heading
 
 
 @runtime_checkable
@@ -71,6 +72,7 @@ def metadata_of(hit: SearchHit) -> dict[str, Any]:
         "document_id": passage.document_id,
         "external_id": passage.external_id,
         "title": passage.title,
+        "identity": passage.identity,
         "url": passage.url,
         "source": passage.url,
         "section_path": list(passage.section_path),
@@ -87,6 +89,6 @@ def metadata_of(hit: SearchHit) -> dict[str, Any]:
 def citation_of(hit: SearchHit) -> str:
     """A line for people: `Kedge anchor › Warp, p. 3 (docs/kedge.md)`."""
     passage = hit.passage
-    place = " › ".join(dict.fromkeys((passage.title, *passage.section_path)))
+    place = heading(passage.identity, passage.title, passage.section_path)
     page = f", p. {passage.page}" if passage.page is not None else ""
     return f"{place}{page} ({passage.url})"

@@ -180,5 +180,5 @@ def _line(value: Any) -> str:
 
 def _sources(citations: Sequence[Citation]) -> str:
     """The sources as text below the answer, each once."""
-    lines = {item.id: f"{item.id} {' › '.join((item.title, *item.section_path))} — {item.url}" for item in citations}
+    lines = {item.id: f"{item.id} {' › '.join((item.identity, *item.section_path))} — {item.url}" for item in citations}
     return "\n\nSources:\n" + "\n".join(lines.values()) if lines else ""

@@ -138,7 +138,7 @@ async function showHolds() {
   const found = await api.documents(collection.name, NAMED).catch(() => []);
   if (asked() || byId("collection").value !== collection.name || !found.length) return;
   const rest = collection.documents - found.length;
-  const titles = found.flatMap((one, at) => [at ? " · " : "", el("b", { text: one.title })]);
+  const titles = found.flatMap((one, at) => [at ? ", " : "", el("b", { text: one.identity || one.title })]);
   place.replaceChildren("Here are ", ...titles, rest > 0 ? ` and ${rest} more.` : ".");
   place.hidden = false;
 }

@@ -62,7 +62,7 @@ export class Turn {
     if (!citation) return null;
     const shown = markName(mark);
     const named = /^\d+$/.test(shown) ? "chip" : "chip named";
-    const button = el("button", { type: "button", class: named, "data-mark": mark, "aria-label": `Source ${shown}: ${citation.title}`, title: citation.title }, shown);
+    const button = el("button", { type: "button", class: named, "data-mark": mark, "aria-label": `Source ${shown}: ${called(citation)}`, title: called(citation) }, shown);
     button.addEventListener("click", () => this.open(citation, button));
     return button;
   }
@@ -76,11 +76,11 @@ export class Turn {
   open(citation, from) {
     const kind = this.metadata.kind;
     if (kind === "table") {
-      openFacts({ from, kicker: `Source ${citation.id}`, title: citation.title, text: citation.snippet, url: citation.url });
+      openFacts({ from, kicker: `Source ${citation.id}`, title: called(citation), text: citation.snippet, url: citation.url });
     } else if (kind === "graph") {
       openFacts({ from, kicker: `Source ${citation.id}`, title: citation.title, text: citation.snippet, facts: this.nodeFacts(citation.url.replace(/^node:/, ""), citation.title) });
     } else {
-      openPassage({ from, mark: citation.id, title: citation.title, url: citation.url, passageId: citation.passage_id, span: [citation.start, citation.end], snippet: citation.snippet, page: this.places.get(citation.id)?.page ?? null, collection: this.collection });
+      openPassage({ from, mark: citation.id, title: called(citation), url: citation.url, passageId: citation.passage_id, span: [citation.start, citation.end], snippet: citation.snippet, page: this.places.get(citation.id)?.page ?? null, collection: this.collection });
     }
   }
 
@@ -124,7 +124,7 @@ export class Turn {
         "button",
         { type: "button", class: "source", "data-mark": citation.id },
         el("span", { class: "number", text: markName(citation.id) }),
-        el("span", { class: "about" }, el("span", { class: "title", text: citation.title }), el("span", { class: "place", text: [section, page ? `page ${page}` : ""].filter(Boolean).join(" · ") }), snippet === citation.title.replaceAll("_", " ") ? "" : el("span", { class: "snippet", text: snippet })),
+        el("span", { class: "about" }, el("span", { class: "title", text: called(citation) }), el("span", { class: "place", text: [section, page ? `page ${page}` : ""].filter(Boolean).join(" · ") }), snippet === citation.title.replaceAll("_", " ") ? "" : el("span", { class: "snippet", text: snippet })),
       );
       button.addEventListener("click", () => this.open(citation, button));
       return el("li", {}, button);
@@ -165,8 +165,8 @@ export class Turn {
     const quoted = new Map((metadata.refusal?.nearest ?? []).map((hit) => [hit.passage_id, hit]));
     const near = (metadata.nearest ?? [...quoted.values()]).map((hit) => {
       const section = (hit.section_path ?? []).filter((part) => part !== hit.title).join(" › ");
-      const button = el("button", { type: "button", class: "source near" }, el("span", { class: "about" }, el("span", { class: "title", text: hit.title }), el("span", { class: "place", text: [section, hit.page ? `page ${hit.page}` : ""].filter(Boolean).join(" · ") }), el("span", { class: "snippet", text: plain(quoted.get(hit.passage_id)?.snippet || "") || unheaded(hit) })));
-      button.addEventListener("click", () => metadata.kind === "table" ? openFacts({ from: button, kicker: "Not an answer, but near", title: hit.title, text: hit.snippet, url: "" }) : openPassage({ from: button, title: hit.title, url: hit.url, passageId: hit.passage_id, snippet: hit.excerpt, collection: this.collection }));
+      const button = el("button", { type: "button", class: "source near" }, el("span", { class: "about" }, el("span", { class: "title", text: called(hit) }), el("span", { class: "place", text: [section, hit.page ? `page ${hit.page}` : ""].filter(Boolean).join(" · ") }), el("span", { class: "snippet", text: plain(quoted.get(hit.passage_id)?.snippet || "") || unheaded(hit) })));
+      button.addEventListener("click", () => metadata.kind === "table" ? openFacts({ from: button, kicker: "Not an answer, but near", title: hit.title, text: hit.snippet, url: "" }) : openPassage({ from: button, title: called(hit), url: hit.url, passageId: hit.passage_id, snippet: hit.excerpt, collection: this.collection }));
       return el("li", {}, button);
     });
     this.said.classList.add("refused");
@@ -247,6 +247,9 @@ const listed = (parts) => (parts.length > 1 ? `${parts.slice(0, -1).join(", ")} 
 function plain(text) {
   return text.replace(/!?\[([^\]]*)\]\((?:[^()]|\([^()]*\))*\)/g, "$1").replace(/\*\*|`/g, "").replace(/\s+/g, " ");
 }
+
+/** What the document of a citation or a hit calls itself; its title, where no more is known. */
+const called = ({ identity, title }) => identity || title;
 
 /** An excerpt without the heading it begins with, which stands above it anyway. */
 function unheaded({ excerpt = "", title, section_path: path = [] }) {

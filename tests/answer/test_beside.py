@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from kedge.answer.cite.beside import join_before
-from kedge.answer.compose.extract import ExtractedAnswer, Quote
+from kedge.answer.compose.quote import ExtractedAnswer, Quote
 from kedge.core.values import Passage, Query, Scope, SearchHit
 from kedge.core.values.filters import Eq, Filter
 

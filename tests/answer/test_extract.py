@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kedge.answer.compose.extract import ExtractedAnswer, extract_answer
+from kedge.answer.compose.extract import extract_answer
+from kedge.answer.compose.quote import ExtractedAnswer
 from kedge.text.evidence import EvidencePassage, candidate_sentences, quotable_spans, rank_sentences
 from kedge.text.question import parse_question
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kedge.answer.compose.extract import ExtractedAnswer
+from kedge.answer.compose.quote import ExtractedAnswer
 from kedge.answer.compose.several import MOST, extract_several
 from kedge.text.evidence import EvidencePassage, candidate_sentences, rank_sentences
 from kedge.text.form import Form, shape_of

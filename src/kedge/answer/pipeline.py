@@ -1,4 +1,4 @@
-"""The answer path: retrieve → judge → quote, or write and check → cite; or say that the evidence is not enough."""
+"""The answer path: retrieve → read → judge → quote, or write and check → cite; or say that there is not enough."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kedge.answer.cite.beside import around, join_before
-from kedge.answer.cite.spans import cite
+from kedge.answer.cite.spans import cite, only_cited
 from kedge.answer.compose.events import events, fallback_of, warnings_of, weighed, whole, with_times
-from kedge.answer.compose.extract import ExtractedAnswer
+from kedge.answer.compose.quote import ExtractedAnswer
 from kedge.answer.compose.refusal import Refusal, refusal_of
+from kedge.answer.evidence import best_rows
 from kedge.answer.judge.calibrated import confidence
 from kedge.answer.judge.verdict import Judging
 from kedge.answer.record import Recorder
@@ -22,15 +23,19 @@ from kedge.core.errors import NotFoundError
 from kedge.core.ids import new_id
 from kedge.core.settings import Settings
 from kedge.core.stages import apart, stage
-from kedge.core.values import Answer, Collection, Json, Query, SearchHit, SearchResult, StreamEvent
+from kedge.core.values import MAX_TOP_K, Answer, Collection, Json, Query, SearchHit, SearchResult, StreamEvent
+from kedge.core.values.filters import Eq, all_of
 from kedge.retrieve.pipeline import Retriever
 from kedge.retrieve.ports import CollectionSource
+from kedge.text.form import shape_of
 from kedge.text.question import Question
 
 REFUSAL = "There is not enough evidence in this collection to answer that."
 BROKE_OFF = "(The language model broke off here. The sources themselves say:)"
-SEVERAL = 24
-"""Sentences that are looked at for a comparison, a list or a summary."""
+LOOKED_AT = 8
+"""Least number of passages that are looked at for an answer."""
+TABLES = 4
+"""Passages with tables that are looked at beside them, where a figure is asked for."""
 AROUND = 2
 """Best hits whose neighbours a language model may read too."""
 
@@ -39,10 +44,12 @@ AROUND = 2
 class _Judged:
     probability: float
     extracted: ExtractedAnswer | None
-    joined: tuple[SearchHit, ...]
-    """Passages beside the hits that the answer quotes too."""
+    hits: tuple[SearchHit, ...]
+    """The hits that were asked for, and further passages that the answer quotes."""
     question: Question
     collection: Collection
+    read: int
+    """How many passages were read."""
 
 
 class Answerer:
@@ -100,38 +107,54 @@ class Answerer:
     ) -> AsyncGenerator[Shown | Answer, None]:
         """The model is asked only where the judge finds the evidence enough."""
         if self._writer is None or judged.probability < self._settings.threshold or not result.hits:
-            answer = self._compose(result, judged)
+            answer = self._compose(judged)
             yield Shown(answer.answer, answer.citations)
             yield answer
             return
-        async with aclosing(self._generated(query, result, judged, self._writer)) as parts:
+        async with aclosing(self._generated(query, judged, self._writer)) as parts:
             async for part in parts:
                 yield part
 
     async def _found(self, query: Query) -> tuple[SearchResult, _Judged]:
+        """More is looked at than is asked for: the best passage is not always the one that says it."""
         collection = await self._collections.get(query.scope)
-        result = await self._retriever.search(query, collection)
-        with stage("judge", hits=len(result.hits)):
-            return result, await self._judge(query, collection, result.hits)
+        result = await self._retriever.search(replace(query, top_k=max(query.top_k, LOOKED_AT)), collection)
+        tables = await self._tables(query, collection, result.hits)
+        with stage("judge", hits=len(result.hits) + len(tables)):
+            judged = await self._judge(query, collection, (*result.hits, *tables))
+        return replace(result, hits=result.hits[: query.top_k]), judged
+
+    async def _tables(self, query: Query, collection: Collection, hits: Sequence[SearchHit]) -> tuple[SearchHit, ...]:
+        """Further passages with tables whose rows have most of the question, where a figure is asked for.
+
+        A long table is far from every question as a whole, and one of its rows may be all that is asked.
+        """
+        if shape_of(query.text).kind != "number" or not hits:
+            return ()
+        where = all_of(query.where, Eq("has_table", True))
+        found = await self._retriever.search(replace(query, where=where, top_k=MAX_TOP_K), collection)
+        known = {hit.passage.id for hit in hits}
+        question = await self.judging.question(query, collection)
+        others = best_rows(question, [hit for hit in found.hits if hit.passage.id not in known])
+        return tuple(replace(hit, rank=len(hits) + place) for place, hit in enumerate(others[:TABLES], 1))
 
     async def _judge(self, query: Query, collection: Collection, hits: Sequence[SearchHit]) -> _Judged:
-        seen = await self.judging.look(query, collection, hits)
-        if not hits:
-            return _Judged(0.0, None, (), seen.question, collection)
-        probability = await self.judging.probability(seen)
-        extracted = await self.judging.extracted(seen)
-        if extracted is None or probability < self._settings.threshold:
-            return _Judged(probability, extracted, (), seen.question, collection)
-        known = self._retriever.stores.catalog.passages
-        return _Judged(probability, *await join_before(known, query, hits, extracted), seen.question, collection)
+        verdict = await self.judging.verdict(query, collection, hits)
+        extracted = verdict.extracted
+        joined: tuple[SearchHit, ...] = ()
+        if extracted is not None and verdict.probability >= self._settings.threshold and not verdict.read:
+            known = self._retriever.stores.catalog.passages
+            extracted, joined = await join_before(known, query, hits, extracted)
+        extracted, kept = only_cited(extracted, (*hits, *joined), query.top_k)
+        return _Judged(verdict.probability, extracted, kept, verdict.question, collection, verdict.read)
 
     async def _generated(
-        self, query: Query, result: SearchResult, judged: _Judged, writer: Writer
+        self, query: Query, judged: _Judged, writer: Writer
     ) -> AsyncGenerator[Shown | Answer, None]:
         """Checked sentences of the model; the sources' own words where it failed or nothing of it was supported."""
         catalog = self._retriever.stores.catalog.passages
-        beside = await around(catalog, query, (*result.hits, *judged.joined), AROUND)
-        hits = weighed((*result.hits, *judged.joined, *beside), judged.probability, self._settings.threshold)
+        beside = await around(catalog, query, judged.hits, AROUND)
+        hits = weighed((*judged.hits, *beside), judged.probability, self._settings.threshold)
         embedder = await self._collections.embedder_of(judged.collection)
         support = await asyncio.to_thread(Support, judged.question, hits, embedder.embed)
         written = WrittenAnswer(writer.model.name, await writer.context(query.text, hits))
@@ -188,9 +211,9 @@ class Answerer:
             metadata=metadata,
         )
 
-    def _compose(self, result: SearchResult, judged: _Judged) -> Answer:
+    def _compose(self, judged: _Judged) -> Answer:
         query_id = new_id()
-        hits = weighed((*result.hits, *judged.joined), judged.probability, self._settings.threshold)
+        hits = weighed(judged.hits, judged.probability, self._settings.threshold)
         level = confidence(judged.probability, self._settings.threshold)
         if level == "insufficient" or judged.extracted is None:
             told = _refusal(judged, hits)

@@ -1,21 +1,23 @@
-"""What the reader thinks of the best passages: opened at the first question, asked beside the event loop."""
+"""Reading the evidence: which passages and which of their statements the reader reads, beside the event loop."""
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
+from kedge.answer.evidence import ReadPassage, cut, readable, worth_reading
 from kedge.core.settings import Settings
-from kedge.models.read.reader import Reader, open_reader
-from kedge.text.evidence import EvidencePassage
+from kedge.core.values import Passage
+from kedge.models.read.reader import Reader, Reading, open_reader
 from kedge.text.languages import DEFAULT, guess
+from kedge.text.periods import periods
+from kedge.text.question import Question
 
-_BEFORE = "about|after|along|at|before|besides|by|during|for|from|in|of|on|other than|since|through|to|under|until|with"
-_ASKS = (
-    "who|whom|whose|what|when|where|which|why|how|is|are|was|were|do|does|did|can|could|has|have|had|will|would|should"
-)
-_QUESTION = re.compile(rf"\W*(?:(?:{_BEFORE})\s)?(?:{_ASKS})\b|.*\?\s*\Z", re.IGNORECASE | re.DOTALL)
+FIRST = 3
+"""Passages that are read at once."""
+ENOUGH = 5.0
+"""Log-odds of the best passage from which on no more are read, where one fact is asked for."""
 _LETTER = re.compile(r"[^\W\d_]")
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
 
@@ -28,22 +30,31 @@ class Readings:
         self._reader: Reader | None = None
         self._opening = asyncio.Lock()
 
-    async def of(
-        self, question: str, passages: Sequence[EvidencePassage], wanted: Sequence[int]
-    ) -> Mapping[int, float]:
-        """Log-odds that each wanted passage answers the question; empty where the reader cannot tell.
+    def can(self, question: str, passages: Sequence[Passage]) -> bool:
+        """Whether the reader is there and knows the language: English, as far as letters and function words tell."""
+        if self._settings.reader == "none" or not passages or not _english(question):
+            return False
+        return sum(_english(one.text[:2000]) for one in passages) * 2 > len(passages)
 
-        It knows English, and questions: not claims or lists of words. One foreign passage among those wanted keeps it
-        from judging any, since its silence would count as a no.
+    async def of(self, question: Question, passages: Sequence[Passage], *, all_of: bool) -> list[ReadPassage]:
+        """The passages (best first) with what the reader makes of them.
+
+        Unless `all_of` them are wanted, reading ends where the first few leave no doubt.
         """
-        if self._settings.reader == "none" or not wanted or not asks(question):
-            return {}
-        if not all(_english(text) for text in (question, *(passages[place].text for place in wanted))):
-            return {}
+        asked = periods(question.text)
+        chosen = [worth_reading(question, asked, cut(passage)) for passage in passages]
+        wanted = [place for place, made in enumerate(chosen) if made]
         reader = await self._opened()
-        pairs = [(passages[place].title, passages[place].text) for place in wanted]
-        read = await asyncio.to_thread(reader.read, question, pairs)
-        return {place: reading.score for place, reading in zip(wanted, read, strict=True)}
+        found: list[ReadPassage] = []
+        for part in (wanted[:FIRST], wanted[FIRST:]):
+            if part and (all_of or not any(one.reading.about >= ENOUGH for one in found)):
+                texts = [readable(passages[place], chosen[place]) for place in part]
+                readings: list[Reading] = await asyncio.to_thread(reader.read, question.text, texts)
+                found += [
+                    ReadPassage(place, passages[place], chosen[place], reading)
+                    for place, reading in zip(part, readings, strict=True)
+                ]
+        return found
 
     async def warm_up(self) -> None:
         """Load the reader before the first question."""
@@ -57,16 +68,6 @@ class Readings:
             return self._reader
 
 
-def asks(text: str) -> bool:
-    """Whether an English text is a question.
-
-    >>> [asks(text) for text in ("Who built it", "In what year did it open?", "Zinc lowers fever", "sharing of time")]
-    [True, True, False, False]
-    """
-    return _QUESTION.match(text) is not None
-
-
 def _english(text: str) -> bool:
-    """Whether the text is in English as far as its letters and function words tell."""
     letters, latin = len(_LETTER.findall(text)), len(_LATIN.findall(text))
     return 2 * latin >= letters and guess(text) == DEFAULT

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kedge.answer.compose.extract import ExtractedAnswer, Quote, points_back
+from kedge.answer.compose.extract import points_back
+from kedge.answer.compose.quote import ExtractedAnswer, Quote
 from kedge.core.values import Passage, Query, SearchHit
 from kedge.core.values.filters import Eq, all_of, evaluate
 from kedge.stores.catalog.ports import Passages

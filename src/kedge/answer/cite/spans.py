@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from kedge.answer.compose.extract import ExtractedAnswer, Quote
+from kedge.answer.compose.quote import ExtractedAnswer, Quote
 from kedge.core.values import Citation, SearchHit
 
 
@@ -24,8 +25,36 @@ def cite(
             continue
         citation = citation_of(f"[{len(known) + len(citations) + 1}]", quote, hit)
         citations.append(citation)
-        parts.append(f"{one_line(quote.text)} {citation.id}")
-    return " ".join(parts), tuple(citations)
+        parts.append(_part(quote, citation.id, parts))
+    verdict = f"{extracted.verdict}. " if extracted.verdict and parts else ""
+    return verdict + "".join(parts), tuple(citations)
+
+
+def _part(quote: Quote, mark: str, before: Sequence[str]) -> str:
+    """A quote with its mark, behind what parts it from those before: a blank, a line of a list, an empty line."""
+    words = f"{quote.shown or one_line(quote.text)} {mark}"
+    said = f"- {words}" if quote.item else words
+    gap = ""
+    if before:
+        listed = before[-1].lstrip().startswith("- ")
+        blocked = "\n\n" in before[-1].strip("\n")
+        gap = "\n" if quote.item or listed else "\n\n" if blocked or quote.block else " "
+        gap = "\n\n" if (quote.item != listed or blocked) and gap == "\n" else gap
+    return f"{gap}{said}\n\n{quote.block}" if quote.block else f"{gap}{said}"
+
+
+def only_cited(
+    extracted: ExtractedAnswer | None, hits: Sequence[SearchHit], first: int
+) -> tuple[ExtractedAnswer | None, tuple[SearchHit, ...]]:
+    """The `first` hits and those behind them that are quoted; the quotes refer to these."""
+    quoted = {quote.passage for quote in extracted.quotes} if extracted else set()
+    kept = [place for place in range(len(hits)) if place < first or place in quoted]
+    moved = {old: new for new, old in enumerate(kept)}
+    shown = tuple(replace(hits[place], rank=number) for number, place in enumerate(kept, 1))
+    if extracted is None:
+        return None, shown
+    quotes = tuple(replace(quote, passage=moved[quote.passage]) for quote in extracted.quotes)
+    return replace(extracted, quotes=quotes), shown
 
 
 def _exists(quote: Quote, hit: SearchHit) -> bool:

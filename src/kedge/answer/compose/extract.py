@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from kedge.answer.compose.quote import ExtractedAnswer, Quote, ShortAnswer
 from kedge.answer.compose.short import best_span
 from kedge.text.analyze import terms
 from kedge.text.evidence import EvidencePassage, EvidenceSentence, quotable_spans
-from kedge.text.question import AnswerKind, Question
+from kedge.text.question import Question
 
 MAX_SENTENCES = 3
 TYPE_BONUS = 0.1
@@ -36,49 +36,6 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 _PARAGRAPH = re.compile(r"\n\s*\n")
-
-
-@dataclass(frozen=True, slots=True)
-class Quote:
-    """A verbatim sentence: `passages[passage].text[start:end]`."""
-
-    passage: int
-    """Index of the passage in the evidence."""
-    start: int
-    """Offset of the first character in the passage's text."""
-    end: int
-    """Offset behind the last character."""
-    text: str
-    """The sentence."""
-
-
-@dataclass(frozen=True, slots=True)
-class ShortAnswer:
-    """The name, date, number or complexity inside the first quote."""
-
-    kind: AnswerKind
-    """What it is."""
-    start: int
-    """Offset of its first character in the passage's text."""
-    end: int
-    """Offset behind its last character."""
-    text: str
-    """The span itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExtractedAnswer:
-    """What the evidence says, in its own words."""
-
-    quotes: tuple[Quote, ...]
-    """One to three sentences, the best first, the others in reading order."""
-    short: ShortAnswer | None
-    """The answer in a few words, inside the first quote, when the question asks for one."""
-
-    @property
-    def text(self) -> str:
-        """The quotes as running text."""
-        return " ".join(quote.text for quote in self.quotes)
 
 
 def extract_answer(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kedge.answer.compose.extract import ExtractedAnswer, Quote, quote_of, separate, short_answer, worth
+from kedge.answer.compose.extract import quote_of, separate, short_answer, worth
+from kedge.answer.compose.quote import ExtractedAnswer, Quote
 from kedge.text.analyze import terms
 from kedge.text.evidence import EvidencePassage, EvidenceSentence
 from kedge.text.form import Form

@@ -1,20 +1,23 @@
-"""From hits to a verdict: which sentences matter, what the judge makes of the set, what could be quoted from it."""
+"""From hits to a verdict: what could be answered from them, and how probable it is that this is right.
+
+Evidence in English is read: its statements are weighed by the reader, the best make the answer, and the judge weighs
+that. Evidence in other languages, and all where the reader is turned off, is judged by words and embeddings alone.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kedge.answer.compose.choose import Choice, choose
 from kedge.answer.compose.events import evidence_of, without_orders
-from kedge.answer.compose.extract import ExtractedAnswer, extract_answer
+from kedge.answer.compose.extract import extract_answer
+from kedge.answer.compose.quote import ExtractedAnswer
 from kedge.answer.compose.several import extract_several
-from kedge.answer.judge.calibrated import (
-    EvidenceFeatures,
-    default_judge,
-    judge_features,
-    passages_to_read,
-    with_reading,
-)
+from kedge.answer.compose.show import shown
+from kedge.answer.evidence import ReadPassage, Stated, cut, stated
+from kedge.answer.judge.calibrated import default_judge, judge_features
+from kedge.answer.judge.reading import Signs, read_judge, signs_of
 from kedge.answer.read import Readings
 from kedge.answer.write.context import heading
 from kedge.core.settings import Settings
@@ -22,36 +25,35 @@ from kedge.core.stages import stage
 from kedge.core.values import Collection, Query, SearchHit
 from kedge.retrieve.ports import CollectionSource
 from kedge.retrieve.rarity import as_idf, term_weights
+from kedge.retrieve.when import own_periods
 from kedge.stores.ports import VectorStore
 from kedge.text.evidence import MAX_CANDIDATES, EvidencePassage, EvidenceSentence, candidate_sentences, rank_sentences
-from kedge.text.form import shape_of
+from kedge.text.form import Form, shape_of
+from kedge.text.periods import periods
 from kedge.text.question import Question, parse_question
 
-HOPELESS = 0.1
-"""Below this, evidence is refused without the reader, which costs most of the judge's time."""
 SEVERAL = 24
-"""Sentences that are looked at for a comparison, a list or a summary."""
+"""Sentences that are looked at for a comparison, a list or a summary, where nothing is read."""
+ALL_READ = frozenset({"comparison", "list", "summary"})
+"""Forms of questions for which every passage is read."""
 
 
 @dataclass(frozen=True, slots=True)
-class SeenEvidence:
-    """A question and the evidence found for it, measured."""
+class Verdict:
+    """What could be answered, and how probable it is that it is right."""
 
     question: Question
-    collection: Collection
-    hits: tuple[SearchHit, ...]
-    passages: tuple[EvidencePassage, ...]
-    """Text and heading of each hit."""
-    ranked: tuple[EvidenceSentence, ...]
-    """The sentences that come nearest to the question, best first."""
-
-    def features(self) -> EvidenceFeatures:
-        """What the judge goes by, without the reader."""
-        return judge_features(self.question, [evidence_of(hit) for hit in self.hits], self.ranked)
+    probability: float
+    extracted: ExtractedAnswer | None
+    """None where nothing could be quoted."""
+    read: int = 0
+    """How many passages were read."""
+    signs: Signs | None = None
+    """What the judge went by, where the evidence was read."""
 
 
 class Judging:
-    """Measures evidence and judges it."""
+    """Reads evidence, chooses what it says and judges that."""
 
     def __init__(self, settings: Settings, vectors: VectorStore, collections: CollectionSource) -> None:
         self.readings = Readings(settings)
@@ -64,35 +66,35 @@ class Judging:
         weights = await term_weights(self._vectors, collection, query.text)
         return parse_question(query.text, as_idf(weights, collection))
 
-    async def look(self, query: Query, collection: Collection, hits: Sequence[SearchHit]) -> SeenEvidence:
-        """The hits (best first) with their sentences."""
+    async def verdict(self, query: Query, collection: Collection, hits: Sequence[SearchHit]) -> Verdict:
+        """What the hits (best first) say to the question."""
         question = await self.question(query, collection)
-        passages = tuple(EvidencePassage(hit.passage.text, heading(hit.passage)) for hit in hits)
-        ranked = await self._sentences(question, collection, passages) if hits else []
-        return SeenEvidence(question, collection, tuple(hits), passages, tuple(ranked))
+        if not hits:
+            return Verdict(question, 0.0, None)
+        if self.readings.can(query.text, [hit.passage for hit in hits]):
+            return await self._read(question, hits)
+        return await self._unread(question, collection, hits)
 
-    async def probability(self, seen: SeenEvidence) -> float:
-        """How probable it is that the evidence answers the question; 0 without evidence."""
-        if not seen.hits:
-            return 0.0
-        features = seen.features()
-        alone = default_judge().probability(features)
-        if alone < HOPELESS:
-            return alone
-        wanted = passages_to_read(len(seen.hits), seen.ranked)
-        with stage("read", passages=len(wanted)):
-            read = await self.readings.of(seen.question.text, seen.passages, wanted)
-        return default_judge().probability(with_reading(features, read, seen.ranked)) if read else alone
+    async def _read(self, question: Question, hits: Sequence[SearchHit]) -> Verdict:
+        form = shape_of(question.text)
+        with stage("read", passages=len(hits)):
+            read = await self.readings.of(question, [hit.passage for hit in hits], all_of=form.kind in ALL_READ)
+        asked = periods(question.text)
+        found = stated(read, asked, [own_periods(one.passage) if asked else () for one in read])
+        return _composed(question, form, read, found, hits)
 
-    async def extracted(self, seen: SeenEvidence) -> ExtractedAnswer | None:
-        """One fact from what the judge saw; for more than one fact, more sentences are looked at."""
-        shape = shape_of(seen.question.text)
-        if shape.kind in ("comparison", "list", "summary"):
-            wider = await self._sentences(seen.question, seen.collection, seen.passages, SEVERAL)
-            found = extract_several(seen.question, shape, seen.passages, wider)
-            if found is not None:
-                return found
-        return extract_answer(seen.question, seen.passages, seen.ranked)
+    async def _unread(self, question: Question, collection: Collection, hits: Sequence[SearchHit]) -> Verdict:
+        passages = [EvidencePassage(hit.passage.text, heading(hit.passage)) for hit in hits]
+        ranked = await self._sentences(question, collection, passages)
+        features = judge_features(question, [evidence_of(hit) for hit in hits], ranked)
+        form = shape_of(question.text)
+        extracted = None
+        if form.kind in ALL_READ:
+            wider = await self._sentences(question, collection, passages, SEVERAL)
+            extracted = extract_several(question, form, passages, wider)
+        return Verdict(
+            question, default_judge().probability(features), extracted or extract_answer(question, passages, ranked)
+        )
 
     async def _sentences(
         self,
@@ -107,3 +109,16 @@ class Judging:
         embedder = await self._collections.embedder_of(collection)
         vectors = await embedder.embed([sentence.text for sentence in candidates])
         return rank_sentences(candidates, await embedder.embed_query(question.text), vectors)
+
+
+def _composed(
+    question: Question, form: Form, read: Sequence[ReadPassage], found: Sequence[Stated], hits: Sequence[SearchHit]
+) -> Verdict:
+    headings = {place: heading(hit.passage) for place, hit in enumerate(hits)}
+    cuts = {one.place: cut(one.passage) for one in read}
+    choice: Choice | None = choose(form, found, cuts, headings)
+    if choice is None:
+        return Verdict(question, 0.0, None, len(read))
+    signs = signs_of(question, choice, read, found, hits, headings)
+    extracted = shown(question, form.kind, choice, {one.place: one.passage for one in read})
+    return Verdict(question, read_judge().probability(signs, form.kind), extracted, len(read), signs)

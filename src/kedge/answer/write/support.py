@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kedge.answer.compose.extract import Quote
+from kedge.answer.compose.quote import Quote
 from kedge.answer.write.context import heading
 from kedge.answer.write.sentences import without_urls
 from kedge.core.values import SearchHit

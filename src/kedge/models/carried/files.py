@@ -14,7 +14,7 @@ from kedge.models.carried.packages import verify
 FOLDER = Path(__file__).parent / "data"
 DIGESTS = {
     "e5-multilingual.onnx": "64e9c400e907d90a3c49a61e55608e6ea9356dce85a5aeca60763724fb7921c7",
-    "reader.onnx": "ca0f3b61c44609891ad13f96e43ab5249a7075aa2fc7d431fa4ef2d66ef2e9c4",
+    "reader.onnx": "60a12a81aac9bc034d482fb1c2fea121bb2d7550f4b202912b881f12b987f9e6",
 }
 
 

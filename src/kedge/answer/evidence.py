@@ -1,0 +1,176 @@
+"""What was found, cut into statements, and what the reader made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from kedge.core.values import Passage, SearchHit
+from kedge.models.read.reader import Readable, Reading, StatementReading
+from kedge.retrieve.when import own_periods
+from kedge.text.analyze import terms
+from kedge.text.orders import inside, ordering_spans
+from kedge.text.periods import Period, agreement, dated, periods
+from kedge.text.question import Question
+from kedge.text.statements.cut import statements
+from kedge.text.statements.statement import Statement
+
+ROOM = 2000
+"""Characters of a passage's statements that are read; of a longer passage, those with most of the question."""
+LONGEST = 400
+"""So much of a statement counts when the room is shared out."""
+_SECTIONS = 2
+"""Innermost headings that are read with what the document calls itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """One statement of the evidence with what the reader makes of it."""
+
+    passage: int
+    """Place of its passage in the evidence, best first."""
+    statement: Statement
+    reading: StatementReading
+    about: float
+    """Log-odds that its passage answers."""
+    trick: float
+    """Log-odds that its passage speaks of all that is asked and does not say it."""
+    yes: float
+    """Log-odds of yes against no."""
+    agreement: float
+    """Whether it speaks of the time that is asked for, from -1 to 1; 0 where either names none."""
+    cell: int | None = None
+    """Of a row, the cell that answers best."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPassage:
+    """A passage that was read."""
+
+    place: int
+    """In the evidence, best first."""
+    passage: Passage
+    statements: tuple[Statement, ...]
+    """Those that were read, in order."""
+    reading: Reading
+
+
+def cut(passage: Passage) -> tuple[Statement, ...]:
+    """The statements of a passage without those that give orders to a reader, its tables called by their section."""
+    caption = passage.section_path[-1] if passage.section_path else ""
+    orders = ordering_spans(passage.text)
+    made = _cut(passage.text, caption)
+    return tuple(one for one in made if not inside(orders, one.start, one.end)) if orders else made
+
+
+@lru_cache(maxsize=512)
+def _cut(text: str, caption: str) -> tuple[Statement, ...]:
+    return tuple(statements(text, caption))
+
+
+def worth_reading(question: Question, asked: Sequence[Period], made: Sequence[Statement]) -> tuple[Statement, ...]:
+    """As many statements as there is room for, in order: where there are too many, those with most of the question."""
+    sizes = [min(LONGEST, len(one.read)) for one in made]
+    if sum(sizes) <= ROOM:
+        return tuple(made)
+    values = [
+        shared(question, one.read) + (0.5 * agreement(asked, periods(one.read)) if asked else 0.0) for one in made
+    ]
+    around = [  # a statement is understood by those beside it
+        value + 0.3 * max((values[near] for near in (at - 1, at + 1) if 0 <= near < len(values)), default=0.0)
+        for at, value in enumerate(values)
+    ]
+    kept: set[int] = set()
+    room = ROOM
+    for at in sorted(range(len(made)), key=lambda one: (-around[one], one)):
+        if sizes[at] <= room:
+            kept.add(at)
+            room -= sizes[at]
+    return tuple(made[at] for at in sorted(kept))
+
+
+def best_rows(question: Question, hits: Sequence[SearchHit]) -> list[SearchHit]:
+    """The hits with rows of tables, those first whose best row has most of the question, and its time."""
+    asked = periods(question.text)
+    values: dict[str, float] = {}
+    for hit in hits:
+        own = own_periods(hit.passage) if asked else ()
+        wanted = dated(asked, own)
+        rows = [
+            shared(question, one.read) + (0.5 * agreement(wanted, periods(one.read)) if asked else 0.0)
+            for one in cut(hit.passage)
+            if one.kind == "row"
+        ]
+        if rows:
+            values[hit.passage.id] = max(rows) + (0.5 * agreement(asked, own) if own else 0.0)
+    found = [hit for hit in hits if hit.passage.id in values]
+    return sorted(found, key=lambda hit: (-values[hit.passage.id], hit.rank))
+
+
+def shared(question: Question, text: str) -> float:
+    """Share of the question that a text has, weighted by rarity."""
+    return question.coverage(frozenset(terms(text)).intersection(question.terms))
+
+
+def readable(passage: Passage, chosen: Sequence[Statement]) -> Readable:
+    """The passage as the reader gets it."""
+    sections = [part for part in passage.section_path if part != passage.title]
+    identity = " · ".join([passage.identity, *sections[-_SECTIONS:]])
+    return Readable(identity, [one.read for one in chosen], [slots(one) for one in chosen])
+
+
+def slots(statement: Statement) -> list[tuple[int, int]]:
+    """Where the cells of a row, behind its label, stand in what is read of it."""
+    found: list[tuple[int, int]] = []
+    at = len(statement.lead)
+    for cell in statement.cells[1:]:
+        written = f"{cell.header}: {cell.text}" if cell.header else cell.text
+        place = statement.read.find(written, at) if cell.text else -1
+        if place < 0:
+            found.append((0, 0))
+        else:
+            at = place + len(written)
+            found.append((at - len(cell.text), at))
+    return found
+
+
+def stated(read: Sequence[ReadPassage], asked: Sequence[Period], own: Sequence[Sequence[Period]]) -> list[Stated]:
+    """All statements that were read. `own` are the periods that each passage's document names as its own."""
+    found: list[Stated] = []
+    for one, times in zip(read, own, strict=True):
+        wanted = dated(asked, times) if asked and times else tuple(asked)
+        for statement, reading in zip(one.statements, one.reading.statements, strict=True):
+            cell, fits = _cell(statement, reading, wanted)
+            if cell is None and asked:
+                fits = agreement(wanted, periods(statement.read)) or agreement(asked, times)
+            found.append(
+                Stated(
+                    one.place,
+                    statement,
+                    reading,
+                    one.reading.about,
+                    one.reading.trick,
+                    one.reading.yes,
+                    fits,
+                    cell,
+                )
+            )
+    return found
+
+
+_PERIOD_WEIGHT = 4.0
+"""What agreement in time is worth beside the logarithm of a cell's probability."""
+
+
+def _cell(statement: Statement, reading: StatementReading, asked: Sequence[Period]) -> tuple[int | None, float]:
+    """The cell of a row that answers best, and how well its column fits the time that is asked for."""
+    best: tuple[float, int, float] | None = None
+    for at, (cell, score) in enumerate(zip(statement.cells[1:], reading.slots, strict=True), 1):
+        if not cell.text:
+            continue
+        fits = agreement(asked, periods(cell.header)) if asked else 0.0
+        value = score + _PERIOD_WEIGHT * fits
+        if best is None or value > best[0]:
+            best = value, at, fits
+    return (best[1], best[2]) if best else (None, 0.0)

@@ -19,9 +19,9 @@ from kedge.text.topics import NAME, PREPOSITIONS, subject_of
 
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d{2}\b")
 _MONTH = re.compile(
-    r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December|Januar|Februar|März|Mai|Juni|Juli|"
-    r"Oktober|Dezember|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|janvier|février|"
-    r"mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre)\b"
+    r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December|Januar|Februar|März|"
+    r"Mai|Juni|Juli|Oktober|Dezember|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|"
+    r"noviembre|diciembre|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre)\b"
 )
 _DAY = re.compile(
     r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b|\b(?:weekdays?|weekends?|(?:public\s+|bank\s+)?holidays)\b",
@@ -41,20 +41,25 @@ _YEAR_BEFORE = re.compile(
 _SAME = {"without": "with", "till": "until", "im": "in", "into": "in"}
 _ANY = frozenset("in on at for with to from by under during".split())
 _TAIL = re.compile(r"[\s,]+(?:then|instead|though|please|too|as\s+well|dann|entonces|alors)\Z", re.IGNORECASE)
-_LOOSE = re.compile(r"\b(?:ones?|only|alone|each|both|same|other|others|else|own|then|rest)\b", re.IGNORECASE)
+_LOOSE = re.compile(
+    r"\b(?:ones?|only|alone|each|both|same|other|others|else|own|then|rest|(?:la|el|los|las)\s+de|celle|celui)\b",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[^\W_]+(?:['’_./+&-][^\W_]+)*[+#]*")
 _ARTICLE = re.compile(r"(?:an?|the|my|our|your)\s+", re.IGNORECASE)
+_FOREIGN_ARTICLE = re.compile(r"(?:der|die|das|den|dem|eine?|el|la|los|las|une?|le|les|l['’])\b", re.IGNORECASE)
 _SMALL = frozenset(
-    "a an the of in on at to for with by from and or is are was were be been do does did has have had can could should would "
-    "will what which who whom whose when where why how it they he she not i we you my our your much many long per without".split()
+    "a an the of in on at to for with by from and or is are was were be been do does did has have had can could "
+    "should would will what which who whom whose when where why how it they he she not i we you my our your much "
+    "many long per without".split()
 )
 _INNER_CAPITAL = re.compile(r"\b[a-z]+[A-Z]\w*")
 _RELATIVE = re.compile(r"\s+(?:that|which|who|whose|ended|ending|where|when)\b", re.IGNORECASE)
 _REGIONS = frozenset(
-    "africa america asia europe oceania australia austria belgium brazil canada chile china colombia denmark egypt england finland "
-    "france germany greece hungary iceland india indonesia ireland israel italy japan kenya korea mexico netherlands nigeria norway "
-    "peru poland portugal romania russia scotland spain sweden switzerland taiwan thailand turkey uk ukraine us usa vietnam wales "
-    "argentina bolivia".split()
+    "africa america asia europe oceania australia austria belgium brazil canada chile china colombia denmark "
+    "egypt england finland france germany greece hungary iceland india indonesia ireland israel italy japan kenya "
+    "korea mexico netherlands nigeria norway peru poland portugal romania russia scotland spain sweden "
+    "switzerland taiwan thailand turkey uk ukraine us usa vietnam wales argentina bolivia".split()
 )
 
 
@@ -81,7 +86,7 @@ def in_its_place(fragment: str, earlier: str) -> str | None:
         return None
     preposition, _, rest = said.partition(" ")
     if preposition.lower() in PREPOSITIONS - {"of", "de"} and rest:
-        return _phrase_for_phrase(said, preposition.lower(), rest, earlier)
+        return _phrase_for_phrase(f"{preposition.lower()} {rest}", preposition.lower(), rest, earlier)
     if preposition.lower() in ("of", "de") and rest:
         said = rest
         inside = [slot for slot in _slots(earlier) if slot.preposition == preposition.lower()]
@@ -160,7 +165,14 @@ def _thing_for_thing(said: str, earlier: str) -> str | None:
 
 
 def _same_head(said: str, words: list[str], earlier: str) -> str | None:
-    """`the Pro plan` for `the Basic plan`, `a rope rode` for `an all-chain rode`."""
+    """`the Pro plan` for `the Basic plan`, `a rope rode` for `an all-chain rode`, `module 3` for `module 2`."""
+    if len(words) > 1 and words[-1].isdigit():
+        counted = list(re.finditer(rf"\b{re.escape(words[-2])}\s+\d{{1,4}}\b", earlier, re.IGNORECASE))
+        return (
+            earlier[: counted[0].end()].rstrip("0123456789") + words[-1] + earlier[counted[0].end() :]
+            if len(counted) == 1
+            else None
+        )
     head = terms(words[-1])
     places = list(_WORD.finditer(earlier))
     for at in range(len(places) - 1, 0, -1):
@@ -213,18 +225,17 @@ def _behind(text: str, at: int) -> bool:
 
 def _phrase_for_topic(said: str, earlier: str) -> str | None:
     """In the place of what the question is about, or of the only thing with the same article."""
+    if _FOREIGN_ARTICLE.match(said):
+        return None
     article = _ARTICLE.match(said)
+    slots = [slot for slot in _slots(earlier) if not _grain(slot.text) and _fits(said, slot.text)]
+    bare = [slot for slot in slots if slot.preposition not in ("of", "de") and not _ARTICLE.match(slot.text)]
+    if not article and len(bare) == 1:
+        return _put(said, bare[0].begin, bare[0].end, earlier)
     topic = subject_of(earlier)
     at = earlier.find(topic) if topic else -1
-    if at >= 0 and bool(article) == bool(_ARTICLE.match(topic)):
+    if at >= 0 and bool(article) == bool(_ARTICLE.match(topic)) and _is_name(said) == _is_name(topic):
         return _put(said, at, at + len(topic), earlier)
-    if at >= 0 and article and _is_name(topic):
-        return None
-    if at >= 0 and not article and _ARTICLE.match(topic) and not _is_name(said):
-        return None
-    slots = [slot for slot in _slots(earlier) if not _grain(slot.text)]
-    if len(slots) == 1 and (_is_name(said) or not article):
-        return _put(said, slots[0].begin, slots[0].end, earlier)
     return None
 
 
@@ -262,9 +273,9 @@ def _slots(text: str) -> list[_Slot]:
             goes_on = small == "of" and follow > at + 1
             if (small in PREPOSITIONS and not goes_on) or small in _ENDS:
                 break
-            if name and not goes_on and not (word[:1].isupper() or word[:1].isdigit()) and last > at:
-                if places[last].group().lower() != "of":
-                    break
+            plain = not (goes_on or word[:1].isupper() or word[:1].isdigit())
+            if name and plain and last > at and places[last].group().lower() != "of":
+                break
             last = follow
         if last > at and places[last].group().lower() != "of":
             begin, end = places[at + 1].start(), places[last].end()
@@ -273,6 +284,6 @@ def _slots(text: str) -> list[_Slot]:
 
 
 _ENDS = frozenset(
-    "is are was were do does did has have had can could should would will must and or but that which who when where if while "
-    "because than so only together".split()
+    "is are was were do does did has have had can could should would will must and or but that which who when "
+    "where if while because than so only together".split()
 )

@@ -40,6 +40,7 @@ REFERENCE = re.compile(
       the\s+(?:former|latter|others|same|rest|other\s+two)|
       (?:what|who|where|how|any\s?one|anything|anybody)\s+else)\b
       (?=\s*(?:$|[?.!,]|{_VERB_AFTER}\b))(?!\s+(?:that|who|which|of)\b)
+  | (?P<next>\bwhich\s+ones?\b|\bthe\s+(?:first|second|third|fourth|fifth|last|other|next)\s*(?=[?.!]*$))
   | \b(?P<change>the\s+(?:\w+\s+)?(?:drop|rise|increase|decrease|decline|fall|growth|jump|slump|surge|gap|
       exceptions?|reasons?|cause|causes|outcome|results?|consequences?|effects?|alternatives?|drawbacks?|advantages|disadvantages|limits|answer))
       \s*(?=$|[?.!])
@@ -86,6 +87,7 @@ _HOW_MANY = re.compile(
     re.IGNORECASE,
 )
 """What is counted is left out."""
+_WHAT_IF = re.compile(rf"^\W*(?:{_AND})?what\s+if\s+(?:i|we|you|they|he|she|not)\b", re.IGNORECASE)
 _INDEFINITE = re.compile(r"\ban?\s+\w", re.IGNORECASE)
 _CLAUSE = re.compile(
     r"[,;:.!?]|\b(?:and|or|but|when|if|that|because|while|before|after|until|once|since|as|where|so|to|than|without|by|"
@@ -114,6 +116,8 @@ _LATER_NAME = re.compile(r"(?<=\s)[A-ZÀ-ÖØ-Þ][\w’'-]+")
 
 MOST_WORDS = 8
 """Of a fragment."""
+MIN_CONTENT = 2
+"""Content words of a question that can stand by itself behind `and` or `what if`."""
 MOST_KEYWORDS = 3
 """Of a fragment that begins with a preposition and has no question mark; more are keywords to search for."""
 
@@ -121,6 +125,8 @@ MOST_KEYWORDS = 3
 def is_bare(question: str) -> bool:
     """Nothing but a question word, or a wish for more: `Why?`, `Any exceptions?`, `Which is cheaper?`."""
     if _BARE.match(question) or _WHICH_ONE.match(question):
+        return True
+    if _WHAT_IF.match(question) and len(terms(question)) < MIN_CONTENT:
         return True
     if _HOW_MANY.match(question) and len(terms(question)) <= MOST_KEYWORDS and not _LATER_NAME.search(question):
         return True
@@ -132,7 +138,7 @@ def is_bare(question: str) -> bool:
         or REFERENCE.search(question)
     ):
         return False
-    return len(terms(behind["rest"])) < 2 and not _LATER_NAME.search(behind["rest"])
+    return len(terms(behind["rest"])) < MIN_CONTENT and not _LATER_NAME.search(behind["rest"])
 
 
 def fragment_of(question: str) -> str | None:
@@ -177,7 +183,7 @@ def _refers_back(question: str, match: re.Match[str]) -> bool:
     if match["pointer"]:
         return not (match.group().lower() == "that" and _says_that(question, match)) and not _has_own(ahead)
     named = any(name != "I" for name in _LATER_NAME.findall(ahead))
-    if match["one"] or match["part"] or match["possessive"]:
+    if match["one"] or match["next"] or match["part"] or match["possessive"]:
         owned = match["possessive"] and not _nobody_owns(match.group().lower(), ahead, behind)
         return not named and not owned if match["possessive"] else not named or len(terms(ahead)) < 2
     if match.group().lower() in ("they", "he", "she", "it"):

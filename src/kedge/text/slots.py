@@ -17,7 +17,10 @@ from kedge.text.analyze import terms
 from kedge.text.leaning import REFERENCE
 from kedge.text.topics import NAME, PREPOSITIONS, subject_of
 
-_YEAR = re.compile(r"\b(?:1[5-9]|20)\d{2}\b")
+_YEAR = re.compile(
+    r"\b(?:1[5-9]|20)\d{2}\b"
+    r"(?!\s?(?:m|km|kg|g|mg|ml|l|w|kw|v|rpm|hz|mb|gb|ft|feet|met(?:re|er)s|hours|days|people|euros?|dollars?|calories)\b|\s?[%°€])"
+)
 _MONTH = re.compile(
     r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December|Januar|Februar|März|"
     r"Mai|Juni|Juli|Oktober|Dezember|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|"
@@ -123,12 +126,12 @@ def _period_for_period(said: str, earlier: str) -> str | None:
 def _phrase_for_phrase(said: str, preposition: str, rest: str, earlier: str) -> str | None:
     if _grain(rest):
         return _period_for_period(rest, earlier) or _appended(said, earlier)
-    slots = [slot for slot in _slots(earlier) if not _grain(slot.text) and not slot.text[:1].isdigit()]
+    slots = [slot for slot in _slots(earlier) if not _grain(slot.text)]
     same = [slot for slot in slots if _same(slot.preposition) == _same(preposition)]
     fitting = [slot for slot in same if _fits(rest, slot.text)]
     if len(fitting) == 1:
         return _put(said, fitting[0].start, fitting[0].end, earlier)
-    if fitting:
+    if fitting or any(slot.text[:1].isdigit() for slot in same):
         return None
     if _is_name(rest) and preposition in _ANY and not same:
         near = [slot for slot in slots if slot.preposition in _ANY and _is_name(slot.text)]
@@ -208,13 +211,22 @@ def _name_for_name(said: str, earlier: str) -> str | None:
         names = wanted
     if len(names) != 1:
         return None
-    start, end = names[0].span()
+    start, end = _part_of_name(names[0], said)
     article = re.search(r"\b(?:an?|the)\s+\Z", earlier[:start], re.IGNORECASE)
     if article and _ARTICLE.match(said):
         start = article.start()
     if earlier[end : end + 2] in ("'s", "’s"):
         return f"{earlier[:start]}{said}{earlier[end:]}"
     return _put(said, start, end, earlier)
+
+
+def _part_of_name(name: re.Match[str], said: str) -> tuple[int, int]:
+    """`the CFO` goes for the `CEO` of `CEO of Acme`, `Portugal` for the `Spain` of `GDP of Spain`."""
+    start, end = name.span()
+    parts = list(re.finditer(r"\s+of\s+(?:the\s+)?", name.group()))
+    if not parts or " of " in said:
+        return start, end
+    return (start, start + parts[0].start()) if _ARTICLE.match(said) else (start + parts[-1].end(), end)
 
 
 def _behind(text: str, at: int) -> bool:
@@ -230,9 +242,10 @@ def _phrase_for_topic(said: str, earlier: str) -> str | None:
     article = _ARTICLE.match(said)
     slots = [slot for slot in _slots(earlier) if not _grain(slot.text) and _fits(said, slot.text)]
     bare = [slot for slot in slots if slot.preposition not in ("of", "de") and not _ARTICLE.match(slot.text)]
-    if not article and len(bare) == 1:
-        return _put(said, bare[0].begin, bare[0].end, earlier)
     topic = subject_of(earlier)
+    if bare and not article:  # where there are two, it may go for either
+        either = len(bare) > 1 or (topic and not _ARTICLE.match(topic) and bare[0].text not in topic)
+        return None if either else _put(said, bare[0].begin, bare[0].end, earlier)
     at = earlier.find(topic) if topic else -1
     if at >= 0 and bool(article) == bool(_ARTICLE.match(topic)) and _is_name(said) == _is_name(topic):
         return _put(said, at, at + len(topic), earlier)
@@ -241,6 +254,8 @@ def _phrase_for_topic(said: str, earlier: str) -> str | None:
 
 def _fits(new: str, old: str) -> bool:
     """A name for a name, a thing for a thing; a word without article may be either."""
+    if new[:1].isdigit() or old[:1].isdigit():
+        return new[:1].isdigit() and old[:1].isdigit()
     if _is_name(new) == _is_name(old):
         return True
     return not _ARTICLE.match(new) and not _ARTICLE.match(old)

@@ -63,7 +63,13 @@ def subject_of(question: str) -> str:
     if owned and owned[:1].islower():
         phrase = owner
     found = phrase.split()
-    if not found or len(found) > 9 or not terms(phrase) or found[-1].lower() in _DETERMINERS:
+    if (
+        not found
+        or found[0].lower() in PREPOSITIONS
+        or len(found) > 9
+        or not terms(phrase)
+        or found[-1].lower() in _DETERMINERS
+    ):
         return ""
     if any(word.lower() in _PERSONS | _POINTING for word in found) or all(char.isdigit() for char in "".join(found)):
         return ""
@@ -73,6 +79,8 @@ def subject_of(question: str) -> str:
 def _with_purpose(phrase: str, words: list[str]) -> str:
     rest = words[len(phrase.split()) :]
     if not phrase or len(rest) < 2 or rest[0].lower() not in ("for", "to", "between"):
+        return phrase
+    if rest[0].lower() == "to" and rest[1][:1].islower() and rest[1].lower() not in _DETERMINERS:  # a verb
         return phrase
     inner = _phrase(rest[1:], verb_follows=False)
     return f"{phrase} {rest[0]} {inner}" if inner else phrase

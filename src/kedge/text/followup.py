@@ -98,15 +98,16 @@ def _meant(match: re.Match[str], before: EarlierTurn) -> str:
         return _person(before)
     if match["that"]:
         return _thing_called(word.split()[-1], before)
-    if not match["thing"] and not match["possessive"]:
-        return ""
+    return _thing(word, before) if match["thing"] or match["possessive"] else ""
+
+
+def _thing(word: str, before: EarlierTurn) -> str:
     subject = subject_of(before.question) or next(iter(before.topics), "")
     if not subject or word == "theirs" or (subject in before.question and asks_amount(f"what was {subject}")):
-        return ""  # an amount was asked for: of what, is in the rest of the question
+        return ""  # where an amount was asked for: of what, is in the rest of the question
     several = bool(_MANY.search(subject)) and "_" not in subject
-    if word in ("it", "its"):
-        return "" if several and not NAME.fullmatch(_bare(subject)) else subject
-    return subject if several or NAME.fullmatch(_bare(subject)) else ""
+    fits = not several if word in ("it", "its") else several
+    return subject if fits or NAME.fullmatch(_bare(subject)) else ""
 
 
 def _place(before: EarlierTurn) -> str:

@@ -28,18 +28,21 @@ _VERB_AFTER = (
 )
 REFERENCE = re.compile(
     rf"""
-    \b(?P<part>(?:all|any|both|each|either|few|half|many|most|much|neither|none|one|some|two|three|which|how\s+many)\s+of\s+
+    \b(?P<part>
+        (?:all|any|both|each|either|few|half|many|most|much|neither|none|one|some|two|three|which|how\s+many)\s+of\s+
         (?:them|those|these|it|that|the\s+(?:two|three|four|others|rest)(?=\s*(?:$|[?.!]|{_VERB_AFTER}\b))))\b
   | \b(?P<possessive>its|their|his|her(?=\s+[a-z]))\b(?!['’])
   | \b(?P<person>he|she|him|her|hers)\b
   | \b(?P<thing>it|they|them|theirs)\b
   | \b(?P<that>(?:this|that|these|those)\s+(?:two\s+|three\s+)?(?:{_ASKED_OF}))\b
   | \b(?P<pointer>this|that|these|those)\b(?=\s*(?:$|[?.!,]|{_VERB_AFTER}\b))
-  | \b(?P<one>(?:the|which|another|that|this)\s+(?:other\s+|[a-z]+\s+)?ones?|the\s+(?:former|latter|others|same|rest|other\s+two)|
+  | \b(?P<one>(?:the|which|another|that|this)\s+(?:other\s+|[a-z]+\s+)?ones?|
+      the\s+(?:former|latter|others|same|rest|other\s+two)|
       (?:what|who|where|how|any\s?one|anything|anybody)\s+else)\b
       (?=\s*(?:$|[?.!,]|{_VERB_AFTER}\b))(?!\s+(?:that|who|which|of)\b)
-  | \b(?P<change>the\s+(?:\w+\s+)?(?:drop|rise|increase|decrease|decline|fall|growth|jump|slump|surge|gap|exceptions?|reasons?|
-      cause|causes|outcome|results?|consequences?|effects?|alternatives?|drawbacks?|advantages|disadvantages|limits|answer))
+  | (?P<next>\bwhich\s+ones?\b|\bthe\s+(?:first|second|third|fourth|fifth|last|other|next)\s*(?=[?.!]*$))
+  | \b(?P<change>the\s+(?:\w+\s+)?(?:drop|rise|increase|decrease|decline|fall|growth|jump|slump|surge|gap|
+      exceptions?|reasons?|cause|causes|outcome|results?|consequences?|effects?|alternatives?|drawbacks?|advantages|disadvantages|limits|answer))
       \s*(?=$|[?.!])
   | \b(?P<place>there)\b(?!\s+(?:is|are|was|were|be|any|a|an|no|been|exists?|also)\b)
       (?<!is\sthere)(?<!are\sthere)(?<!was\sthere)(?<!were\sthere)
@@ -50,7 +53,7 @@ REFERENCE = re.compile(
 _EMPTY_IT = re.compile(
     r"\bit\s+(?:(?:is|was|be|take|takes|took|mean|means|matter|cost|costs|make|makes|help|helps|hurt|feel|seem|seems)\b)?"
     r"[^?.!,]{0,30}?\b(?:to|that|if|whether|when|for\s+\w+\s+to|like\s+to|until|before)\s+\w"
-    r"|\b(?:what|which)\s+(?:time|day|date|year|month)\s+is\s+it\b|\bis\s+it\s+(?:raining|snowing|true|possible|safe\s+to)\b",
+    r"|\b(?:what|which)\s+(?:time|day|date|year|month)\s+is\s+it\b|\bit\s+(?:is\s+|was\s+)?(?:rain|snow)\w*|\bis\s+it\s+(?:raining|snowing|true|possible|safe\s+to)\b",
     re.IGNORECASE,
 )
 _AND = r"(?:(?:and|but|or|also|then|so|ok(?:ay)?|well|plus|und|oder|y|o|e|et|ou|mais|aber|pero)\b[\s,]*){1,2}"
@@ -79,6 +82,13 @@ _WHICH_ONE = re.compile(
     r"(?:the\s+)?(?:more\s+\w+|less\s+\w+|most\s+\w+|least\s+\w+|\w+er|\w+est|better|best|worse|worst|first|last)?(?:\s+then)?\W*$",
     re.IGNORECASE,
 )
+_HOW_MANY = re.compile(
+    rf"^\W*(?:{_AND})?(?:how\s+(?:many|much)|which)\s+(?:did|do|does|were|are|have|has)\s+(?!(?:it|this|that|the|an?|i|you|we|there)\b)",
+    re.IGNORECASE,
+)
+"""What is counted is left out."""
+_WHAT_IF = re.compile(rf"^\W*(?:{_AND})?what\s+if\s+(?:i|we|you|they|he|she|not)\b", re.IGNORECASE)
+_INDEFINITE = re.compile(r"\ban?\s+\w", re.IGNORECASE)
 _CLAUSE = re.compile(
     r"[,;:.!?]|\b(?:and|or|but|when|if|that|because|while|before|after|until|once|since|as|where|so|to|than|without|by|"
     r"although|though|who|which|unless|whenever|instead|says?|said|thinks?|thought|believes?|claims?|claimed|knows?|knew|hopes?)\b",
@@ -106,16 +116,29 @@ _LATER_NAME = re.compile(r"(?<=\s)[A-ZÀ-ÖØ-Þ][\w’'-]+")
 
 MOST_WORDS = 8
 """Of a fragment."""
+MIN_CONTENT = 2
+"""Content words of a question that can stand by itself behind `and` or `what if`."""
+MOST_KEYWORDS = 3
+"""Of a fragment that begins with a preposition and has no question mark; more are keywords to search for."""
 
 
 def is_bare(question: str) -> bool:
     """Nothing but a question word, or a wish for more: `Why?`, `Any exceptions?`, `Which is cheaper?`."""
     if _BARE.match(question) or _WHICH_ONE.match(question):
         return True
+    if _WHAT_IF.match(question) and len(terms(question)) < MIN_CONTENT:
+        return True
+    if _HOW_MANY.match(question) and len(terms(question)) <= MOST_KEYWORDS and not _LATER_NAME.search(question):
+        return True
     behind = _BEHIND_AND.match(question)
-    if not behind or not _is_question(behind["rest"]) or REFERENCE.search(question):
+    if (
+        not behind
+        or _INDEFINITE.search(behind["rest"])
+        or not _is_question(behind["rest"])
+        or REFERENCE.search(question)
+    ):
         return False
-    return len(terms(behind["rest"])) < 2 and not _LATER_NAME.search(behind["rest"])
+    return len(terms(behind["rest"])) < MIN_CONTENT and not _LATER_NAME.search(behind["rest"])
 
 
 def fragment_of(question: str) -> str | None:
@@ -130,7 +153,10 @@ def fragment_of(question: str) -> str | None:
         or len(found["rest"].split()) > (8 if question.lstrip()[:1] != "" else 0)
     ):
         return None
-    if _BEHIND_PREPOSITION.match(question) and re.search(
+    alone = _BEHIND_PREPOSITION.match(question)
+    if alone and not question.rstrip().endswith("?") and len(question.split()) > MOST_KEYWORDS:
+        return None  # `for loops in python`
+    if alone and re.search(
         r"[,:]\s|\b(?:who|what|which|when|where|why|how|do|does|did|is|are|was|were|can)\b", question, re.IGNORECASE
     ):
         return None
@@ -149,33 +175,49 @@ def _is_question(text: str) -> bool:
 
 
 def _refers_back(question: str, match: re.Match[str]) -> bool:
-    ahead = question[: match.start()]
-    word = match.group().lower()
+    ahead, behind = question[: match.start()], question[match.end() :]
+    if any(terms(part) for part in _FULL_STOP.split(ahead)[:-1]) or (":" in behind and not match["possessive"]):
+        return False  # what is meant was told before it, or follows
+    if match["change"]:
+        return len(terms(question)) <= MOST_KEYWORDS and not _LATER_NAME.search(question)
+    if match["pointer"]:
+        return not (match.group().lower() == "that" and _says_that(question, match)) and not _has_own(ahead)
+    named = any(name != "I" for name in _LATER_NAME.findall(ahead))
+    if match["one"] or match["next"] or match["part"] or match["possessive"]:
+        owned = match["possessive"] and not _nobody_owns(match.group().lower(), ahead, behind)
+        return not named and not owned if match["possessive"] else not named or len(terms(ahead)) < 2
+    if match.group().lower() in ("they", "he", "she", "it"):
+        return _subject_refers_back(question, match, named=named)
+    return not _has_own(ahead)
+
+
+def _has_own(ahead: str) -> bool:
+    """Whether a clause before it speaks of something; the subject of its own clause is never meant by an object."""
+    if not _in_later_clause(ahead):
+        return False
+    named = any(name != "I" for name in _LATER_NAME.findall(ahead))
+    return named or bool(_NOUN.search(_CLAUSE.split(ahead)[0])) or len(terms(ahead)) > 2
+
+
+def _subject_refers_back(question: str, match: re.Match[str], *, named: bool) -> bool:
+    """`it` and `they`: empty (`it takes`), or meant by the clause before: `the scheduler stops when it is idle`."""
+    word, ahead = match.group().lower(), question[: match.start()]
     if word == "it" and _EMPTY_IT.search(question):
         return False
-    if any(len(terms(part)) > 0 for part in _FULL_STOP.split(ahead)[:-1]):
-        return False
-    if match["change"]:
-        return len(terms(question)) <= 3 and not _LATER_NAME.search(question)
-    if match["pointer"] and word == "that" and _says_that(question, match):
-        return False
-    named = [name for name in _LATER_NAME.findall(ahead) if name != "I"]
-    if match["possessive"] or word in ("they", "he", "she", "it"):
-        own_clause = not match["possessive"] and not _in_later_clause(ahead)
-        if own_clause:
-            return True
-        if word in ("its", "it", "his", "her", "he", "she") and _PLURAL_SUBJECT.search(ahead):
-            return not named and not _ONE_THING.search(ahead)
-        if word in ("his", "her", "he", "she"):
-            return not named and not _SOMEONE.search(ahead)
-        if re.search(r"\bof\s*\Z", ahead) and not named:  # `the length of its coast`
-            return not re.search(r"\b(?:did|does|do|is|was|has)\s+(?:the|an?|[A-Z])", question[match.end() :])
-        nouns = bool(_NOUN.search(ahead)) or any(term for term in terms(ahead))
-        return not named and not (nouns and not _only_verbs(ahead))
-    if match["one"] or match["part"]:
-        return not named or len(terms(ahead)) < 2
-    # an object is never the subject of its own clause: `Did the critics like it?`
-    return not (_in_later_clause(ahead) and (named or _NOUN.search(_CLAUSE.split(ahead)[0]) or len(terms(ahead)) > 2))
+    if not _in_later_clause(ahead):
+        return True
+    return not named and _nobody_owns(word, ahead, "")
+
+
+def _nobody_owns(word: str, ahead: str, behind: str) -> bool:
+    """Whether nothing ahead agrees with the word: no person with `his`, no single thing with `its`."""
+    if word in ("his", "her", "he", "she"):
+        return not _SOMEONE.search(ahead)
+    if word in ("its", "it") and _PLURAL_SUBJECT.search(ahead):
+        return not _ONE_THING.search(ahead)
+    if re.search(r"\bof\s*\Z", ahead):  # `the length of its coast`
+        return not re.search(r"\b(?:did|does|do|is|was|has)\s+(?:the|an?|[A-Z])", behind)
+    return not terms(ahead) or _only_verbs(ahead)
 
 
 def _only_verbs(ahead: str) -> bool:
@@ -206,6 +248,6 @@ def _says_that(question: str, match: re.Match[str]) -> bool:
 
 
 _BEFORE_POINTER = frozenset(
-    "who what when where why how and but so about of for with from at in on to do does turn switch use set change make get fix "
-    "mean like after before is was because".split()
+    "who what when where why how and but so about of for with from at in on to do does turn switch use set change "
+    "make get fix mean like after before is was because".split()
 )

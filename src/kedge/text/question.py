@@ -74,9 +74,11 @@ _KINDS: tuple[tuple[AnswerKind, re.Pattern[str]], ...] = (
     (
         "date",
         re.compile(
-            r"^\W*(?:(?:since|until|by|from|and) )?when\b(?! to\b)(?! (?:do|should|would|can) (?:i|we|you|one) (?:get which|use|choose|pick|need))|"
-            r"\b(?:(?:what|which) (?:year|date|day|month|century|decade)|(?:(?:know|say|and|or|is)|tell me) when (?:is|was|were|did|does|do|"
-            r"will|the)|cuándo|qué (?:año|fecha|siglo|día|mes)|"
+            r"^\W*(?:(?:since|until|by|from|and) )?when\b(?! to\b)"
+            r"(?! (?:do|should|would|can) (?:i|we|you|one) (?:get which|use|choose|pick|need))|"
+            r"\b(?:(?:what|which) (?:year|date|day|month|century|decade)|"
+            r"(?:(?:know|say|and|or|is)|tell me) when (?:is|was|were|did|does|do|will|the)|"
+            r"cuándo|qué (?:año|fecha|siglo|día|mes)|"
             r"quand|en quelle année|wann)\b|何时|什么时候|哪一?年|几年|哪天|年份",
             re.I,
         ),
@@ -120,15 +122,19 @@ _ASKS = re.compile(
 )
 _WORD = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
 _WANTS_TEXT = re.compile(
-    r"\W*(?:how\s+(?:do|does|did|can|could|should|would|to)\b|why\b|what\s+happens\b|summari[sz]e\b|sum\s+up\b|compare\b|explain\b|"
-    r"describe\b|what\s+(?:do|should|can)\s+(?:i|we)\s+do\b)",
+    r"\W*(?:how\s+(?:do|does|did|can|could|should|would|to)\b|why\b|"
+    r"what\s+happens\b|"
+    r"summari[sz]e\b|sum\s+up\b|"
+    r"compare\b|explain\b|describe\b|"
+    r"what\s+(?:do|should|can)\s+(?:i|we)\s+do\b)",
     re.IGNORECASE,
 )
 _WHOSE = re.compile(r"\W*(?:who|whom|whose|where)\b", re.IGNORECASE)
 _GIVE = re.compile(r"\A\W*(?:give|find|name)\s+(?:me\s+|us\s+)?", re.IGNORECASE)
 _NOT_NAMES = frozenset(
-    "i i'm i've i'd i'll i’m i’ve i’d i’ll what which who whom whose when where why how is are was were do does did can could "
-    "should would will list give tell name compare summarise summarize explain describe show find my the a an in on and if".split()
+    "i i'm i've i'd i'll i’m i’ve i’d i’ll what which who whom whose when where why how is are was were do does did "
+    "can could should would will list give tell name compare summarise summarize explain describe show find my the a "
+    "an in on and if".split()
 )
 
 

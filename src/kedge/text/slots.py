@@ -17,11 +17,14 @@ from kedge.text.analyze import terms
 from kedge.text.leaning import REFERENCE
 from kedge.text.topics import NAME, PREPOSITIONS, subject_of
 
-_YEAR = re.compile(r"\b(?:1[5-9]|20)\d{2}\b")
+_YEAR = re.compile(
+    r"\b(?:1[5-9]|20)\d{2}\b"
+    r"(?!\s?(?:m|km|kg|g|mg|ml|l|w|kw|v|rpm|hz|mb|gb|ft|feet|met(?:re|er)s|hours|days|people|euros?|dollars?|calories)\b|\s?[%°€])"
+)
 _MONTH = re.compile(
-    r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December|Januar|Februar|März|Mai|Juni|Juli|"
-    r"Oktober|Dezember|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|janvier|février|"
-    r"mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre)\b"
+    r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December|Januar|Februar|März|"
+    r"Mai|Juni|Juli|Oktober|Dezember|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|"
+    r"noviembre|diciembre|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre)\b"
 )
 _DAY = re.compile(
     r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b|\b(?:weekdays?|weekends?|(?:public\s+|bank\s+)?holidays)\b",
@@ -41,20 +44,25 @@ _YEAR_BEFORE = re.compile(
 _SAME = {"without": "with", "till": "until", "im": "in", "into": "in"}
 _ANY = frozenset("in on at for with to from by under during".split())
 _TAIL = re.compile(r"[\s,]+(?:then|instead|though|please|too|as\s+well|dann|entonces|alors)\Z", re.IGNORECASE)
-_LOOSE = re.compile(r"\b(?:ones?|only|alone|each|both|same|other|others|else|own|then|rest)\b", re.IGNORECASE)
+_LOOSE = re.compile(
+    r"\b(?:ones?|only|alone|each|both|same|other|others|else|own|then|rest|(?:la|el|los|las)\s+de|celle|celui)\b",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[^\W_]+(?:['’_./+&-][^\W_]+)*[+#]*")
 _ARTICLE = re.compile(r"(?:an?|the|my|our|your)\s+", re.IGNORECASE)
+_FOREIGN_ARTICLE = re.compile(r"(?:der|die|das|den|dem|eine?|el|la|los|las|une?|le|les|l['’])\b", re.IGNORECASE)
 _SMALL = frozenset(
-    "a an the of in on at to for with by from and or is are was were be been do does did has have had can could should would "
-    "will what which who whom whose when where why how it they he she not i we you my our your much many long per without".split()
+    "a an the of in on at to for with by from and or is are was were be been do does did has have had can could "
+    "should would will what which who whom whose when where why how it they he she not i we you my our your much "
+    "many long per without".split()
 )
 _INNER_CAPITAL = re.compile(r"\b[a-z]+[A-Z]\w*")
 _RELATIVE = re.compile(r"\s+(?:that|which|who|whose|ended|ending|where|when)\b", re.IGNORECASE)
 _REGIONS = frozenset(
-    "africa america asia europe oceania australia austria belgium brazil canada chile china colombia denmark egypt england finland "
-    "france germany greece hungary iceland india indonesia ireland israel italy japan kenya korea mexico netherlands nigeria norway "
-    "peru poland portugal romania russia scotland spain sweden switzerland taiwan thailand turkey uk ukraine us usa vietnam wales "
-    "argentina bolivia".split()
+    "africa america asia europe oceania australia austria belgium brazil canada chile china colombia denmark "
+    "egypt england finland france germany greece hungary iceland india indonesia ireland israel italy japan kenya "
+    "korea mexico netherlands nigeria norway peru poland portugal romania russia scotland spain sweden "
+    "switzerland taiwan thailand turkey uk ukraine us usa vietnam wales argentina bolivia".split()
 )
 
 
@@ -81,7 +89,7 @@ def in_its_place(fragment: str, earlier: str) -> str | None:
         return None
     preposition, _, rest = said.partition(" ")
     if preposition.lower() in PREPOSITIONS - {"of", "de"} and rest:
-        return _phrase_for_phrase(said, preposition.lower(), rest, earlier)
+        return _phrase_for_phrase(f"{preposition.lower()} {rest}", preposition.lower(), rest, earlier)
     if preposition.lower() in ("of", "de") and rest:
         said = rest
         inside = [slot for slot in _slots(earlier) if slot.preposition == preposition.lower()]
@@ -118,12 +126,12 @@ def _period_for_period(said: str, earlier: str) -> str | None:
 def _phrase_for_phrase(said: str, preposition: str, rest: str, earlier: str) -> str | None:
     if _grain(rest):
         return _period_for_period(rest, earlier) or _appended(said, earlier)
-    slots = [slot for slot in _slots(earlier) if not _grain(slot.text) and not slot.text[:1].isdigit()]
+    slots = [slot for slot in _slots(earlier) if not _grain(slot.text)]
     same = [slot for slot in slots if _same(slot.preposition) == _same(preposition)]
     fitting = [slot for slot in same if _fits(rest, slot.text)]
     if len(fitting) == 1:
         return _put(said, fitting[0].start, fitting[0].end, earlier)
-    if fitting:
+    if fitting or any(slot.text[:1].isdigit() for slot in same):
         return None
     if _is_name(rest) and preposition in _ANY and not same:
         near = [slot for slot in slots if slot.preposition in _ANY and _is_name(slot.text)]
@@ -160,7 +168,14 @@ def _thing_for_thing(said: str, earlier: str) -> str | None:
 
 
 def _same_head(said: str, words: list[str], earlier: str) -> str | None:
-    """`the Pro plan` for `the Basic plan`, `a rope rode` for `an all-chain rode`."""
+    """`the Pro plan` for `the Basic plan`, `a rope rode` for `an all-chain rode`, `module 3` for `module 2`."""
+    if len(words) > 1 and words[-1].isdigit():
+        counted = list(re.finditer(rf"\b{re.escape(words[-2])}\s+\d{{1,4}}\b", earlier, re.IGNORECASE))
+        return (
+            earlier[: counted[0].end()].rstrip("0123456789") + words[-1] + earlier[counted[0].end() :]
+            if len(counted) == 1
+            else None
+        )
     head = terms(words[-1])
     places = list(_WORD.finditer(earlier))
     for at in range(len(places) - 1, 0, -1):
@@ -196,13 +211,22 @@ def _name_for_name(said: str, earlier: str) -> str | None:
         names = wanted
     if len(names) != 1:
         return None
-    start, end = names[0].span()
+    start, end = _part_of_name(names[0], said)
     article = re.search(r"\b(?:an?|the)\s+\Z", earlier[:start], re.IGNORECASE)
     if article and _ARTICLE.match(said):
         start = article.start()
     if earlier[end : end + 2] in ("'s", "’s"):
         return f"{earlier[:start]}{said}{earlier[end:]}"
     return _put(said, start, end, earlier)
+
+
+def _part_of_name(name: re.Match[str], said: str) -> tuple[int, int]:
+    """`the CFO` goes for the `CEO` of `CEO of Acme`, `Portugal` for the `Spain` of `GDP of Spain`."""
+    start, end = name.span()
+    parts = list(re.finditer(r"\s+of\s+(?:the\s+)?", name.group()))
+    if not parts or " of " in said:
+        return start, end
+    return (start, start + parts[0].start()) if _ARTICLE.match(said) else (start + parts[-1].end(), end)
 
 
 def _behind(text: str, at: int) -> bool:
@@ -213,23 +237,25 @@ def _behind(text: str, at: int) -> bool:
 
 def _phrase_for_topic(said: str, earlier: str) -> str | None:
     """In the place of what the question is about, or of the only thing with the same article."""
+    if _FOREIGN_ARTICLE.match(said):
+        return None
     article = _ARTICLE.match(said)
+    slots = [slot for slot in _slots(earlier) if not _grain(slot.text) and _fits(said, slot.text)]
+    bare = [slot for slot in slots if slot.preposition not in ("of", "de") and not _ARTICLE.match(slot.text)]
     topic = subject_of(earlier)
+    if bare and not article:  # where there are two, it may go for either
+        either = len(bare) > 1 or (topic and not _ARTICLE.match(topic) and bare[0].text not in topic)
+        return None if either else _put(said, bare[0].begin, bare[0].end, earlier)
     at = earlier.find(topic) if topic else -1
-    if at >= 0 and bool(article) == bool(_ARTICLE.match(topic)):
+    if at >= 0 and bool(article) == bool(_ARTICLE.match(topic)) and _is_name(said) == _is_name(topic):
         return _put(said, at, at + len(topic), earlier)
-    if at >= 0 and article and _is_name(topic):
-        return None
-    if at >= 0 and not article and _ARTICLE.match(topic) and not _is_name(said):
-        return None
-    slots = [slot for slot in _slots(earlier) if not _grain(slot.text)]
-    if len(slots) == 1 and (_is_name(said) or not article):
-        return _put(said, slots[0].begin, slots[0].end, earlier)
     return None
 
 
 def _fits(new: str, old: str) -> bool:
     """A name for a name, a thing for a thing; a word without article may be either."""
+    if new[:1].isdigit() or old[:1].isdigit():
+        return new[:1].isdigit() and old[:1].isdigit()
     if _is_name(new) == _is_name(old):
         return True
     return not _ARTICLE.match(new) and not _ARTICLE.match(old)
@@ -262,9 +288,9 @@ def _slots(text: str) -> list[_Slot]:
             goes_on = small == "of" and follow > at + 1
             if (small in PREPOSITIONS and not goes_on) or small in _ENDS:
                 break
-            if name and not goes_on and not (word[:1].isupper() or word[:1].isdigit()) and last > at:
-                if places[last].group().lower() != "of":
-                    break
+            plain = not (goes_on or word[:1].isupper() or word[:1].isdigit())
+            if name and plain and last > at and places[last].group().lower() != "of":
+                break
             last = follow
         if last > at and places[last].group().lower() != "of":
             begin, end = places[at + 1].start(), places[last].end()
@@ -273,6 +299,6 @@ def _slots(text: str) -> list[_Slot]:
 
 
 _ENDS = frozenset(
-    "is are was were do does did has have had can could should would will must and or but that which who when where if while "
-    "because than so only together".split()
+    "is are was were do does did has have had can could should would will must and or but that which who when "
+    "where if while because than so only together".split()
 )

@@ -19,9 +19,9 @@ NAME = re.compile(
 )
 """A run of words with capitals."""
 PREPOSITIONS = frozenset(
-    "in on at for with without per during under to from by of about since until into over between within after before through "
-    "against as than via inside outside im für auf bei mit ohne nach von aus en para por con sin de sur pour avec sans dans à au "
-    "aux chez".split()
+    "in on at for with without per during under to from by of about since until into over between within after "
+    "before through against as than via inside outside im für auf bei mit ohne nach von aus en para por con sin "
+    "de sur pour avec sans dans à au aux chez".split()
 )
 _DETERMINERS = frozenset("a an the my our your this that these those every each".split())
 _STOP = frozenset("and or but if when while because that which who whom where how what why so".split())
@@ -36,6 +36,12 @@ _PARTICIPLE = re.compile(
     r"necessary|required|important|called|old|big|long|tall|good|safe|free|like)",
     re.IGNORECASE,
 )
+_IS = re.compile(r"(?:what|when|where|who)(?:['’]?s|\s+(?:is|are|was|were))\s", re.IGNORECASE)
+_FOREIGN = re.compile(
+    r"[¿]|\b(?:der|das|ein|eine|und|ist|nicht|für|mit|wie|wer|el|los|las|qué|cuál|quién|est|les|une|des|quel\w*|combien)\b",
+    re.I,
+)
+"""Words of languages whose order of words is another."""
 _KEPT_NOUNS = frozenset(
     "kitchen garden children women men oven building meeting pudding wedding training parking".split()
 )
@@ -43,9 +49,13 @@ _KEPT_NOUNS = frozenset(
 
 def subject_of(question: str) -> str:
     """The subject, or what something is done to where a person asks how; empty where that is not clear."""
+    if _FOREIGN.search(question):
+        return ""
     words = _MARK.findall(asked_part(question))
     start, did = _after_opening(words)
     phrase = _phrase(words[start:], verb_follows=did)
+    if _IS.match(" ".join(words)):  # what is behind it belongs to it: `When is the ferry to Elba?`
+        phrase = _with_purpose(phrase, words[start:])
     head, of, inner = phrase.partition(" of ")
     if of and head.split()[-1:] and head.split()[-1][:1].islower():
         phrase = inner
@@ -53,11 +63,27 @@ def subject_of(question: str) -> str:
     if owned and owned[:1].islower():
         phrase = owner
     found = phrase.split()
-    if not found or len(found) > 7 or not terms(phrase) or found[-1].lower() in _DETERMINERS:
+    if (
+        not found
+        or found[0].lower() in PREPOSITIONS
+        or len(found) > 9
+        or not terms(phrase)
+        or found[-1].lower() in _DETERMINERS
+    ):
         return ""
     if any(word.lower() in _PERSONS | _POINTING for word in found) or all(char.isdigit() for char in "".join(found)):
         return ""
     return phrase
+
+
+def _with_purpose(phrase: str, words: list[str]) -> str:
+    rest = words[len(phrase.split()) :]
+    if not phrase or len(rest) < 2 or rest[0].lower() not in ("for", "to", "between"):
+        return phrase
+    if rest[0].lower() == "to" and rest[1][:1].islower() and rest[1].lower() not in _DETERMINERS:  # a verb
+        return phrase
+    inner = _phrase(rest[1:], verb_follows=False)
+    return f"{phrase} {rest[0]} {inner}" if inner else phrase
 
 
 def main_topics(question: str) -> tuple[str, ...]:
@@ -117,8 +143,7 @@ def _phrase(words: list[str], *, verb_follows: bool) -> str:
         run.append(word)
     if verb_follows and len(run) > 1:
         turn = next((at for at in range(1, len(run) - 1) if run[at][:1].islower() and run[at + 1][:1].isupper()), None)
-        small = turn is not None and run[0][:1].isupper() and turn == 1
-        run = run[:turn] if small else run[:-1]
+        run = run[:turn] if turn == 1 and run[0][:1].isupper() else run[:-1]
     while len(run) > 1 and (run[-1].lower() == "of" or _is_participle(run[-1])):
         run.pop()
     return " ".join(run)

@@ -50,6 +50,10 @@ def test_an_agent_takes_in_asks_and_searches(tmp_path: Path, notes: Path) -> Non
         assert "light anchor" in answer["answer"]
         (citation,) = {item["snippet"]: item for item in answer["citations"]}.values()
         assert TEXT[citation["start"] : citation["end"]] == citation["snippet"]
+        later = {"question": "What is it used for?", "session_id": "s"}
+        await client.call_tool("ask", {"question": "What is a kedge?", "session_id": "s"})
+        followed = (await client.call_tool("ask", later)).structured_content
+        assert followed["metadata"]["resolved_question"] == "What is the kedge used for?"
         foreign = {"question": "Which admiral won the light anchor in Chicago?"}
         refused = (await client.call_tool("ask", foreign)).structured_content
         assert (refused["confidence"], refused["citations"]) == ("insufficient", [])

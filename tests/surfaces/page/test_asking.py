@@ -39,6 +39,14 @@ def test_an_answer_cites_and_its_source_shows_the_very_sentence(page: Any, shot:
     expect(turn.locator(".chip").first).to_be_focused()
 
 
+@pytest.mark.req("D-15")
+def test_a_follow_up_shows_how_it_was_understood(page: Any) -> None:
+    expect(ask(page, "What is the anchor bend?").locator(".understood")).to_have_count(0)
+    turn = ask(page, "What is it also called?")
+    expect(turn.locator(".understood")).to_have_text("Understood as: What is the anchor bend also called?")
+    expect(turn.locator(".said")).to_contain_text("fisherman's bend")
+
+
 def test_the_source_shows_its_section_and_more_of_it_when_asked(page: Any) -> None:
     turn = ask(page, "On which pontoon do visitors moor bows-to with two stern lines?")
     expect(turn.locator(".source").first).to_contain_text("Berthing")

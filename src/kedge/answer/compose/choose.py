@@ -83,7 +83,8 @@ def choose(
         chosen = _both_sides(form, ranked, headings) or _further(form.kind, ranked)
     elif form.kind == "summary":
         chosen = _further(form.kind, ranked)
-        chosen.sort(key=lambda one: (one.passage != chosen[0].passage, one.passage, one.statement.start))
+        home = chosen[0].passage
+        chosen.sort(key=lambda one: (one.passage != home, one.passage, one.statement.start))
         return Choice(ranked[0], tuple(_pick(one) for one in chosen))
     else:
         chosen = _further(form.kind, ranked)

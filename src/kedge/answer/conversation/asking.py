@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Protocol
 
-from kedge.answer.conversation.turns import Key, Turn, Turns
+from kedge.answer.conversation.turns import MOST_TURNS, Key, Turn, Turns
 from kedge.answer.write.prompts import rewrite_prompt
 from kedge.core.errors import ModelError
 from kedge.core.values import MAX_QUERY_CHARS, Answer, Citation, Json, Query, StreamEvent
@@ -87,6 +87,16 @@ def valid_rewrite(text: str, question: str, turns: Sequence[Turn]) -> str:
     new = set(terms(line))
     fits = line and "\n" not in line and len(line) <= 300 and line.endswith("?") and new <= known
     return line if fits and len(kept & new) * 3 >= len(kept) * 2 else ""
+
+
+def resolve_among(question: str, earlier: Sequence[str]) -> str:
+    """The question to be understood alone, where the caller brings the questions before it (oldest first) itself."""
+    before: EarlierTurn | None = None
+    for text in (*earlier[-MOST_TURNS:], question):
+        alone = follow(text, before) if before else text
+        alone = alone if len(alone) <= MAX_QUERY_CHARS else text
+        before = EarlierTurn(alone, topics=main_topics(alone)) if alone.strip() else before
+    return before.question if before and question.strip() else question
 
 
 def _followed(question: str, turns: Sequence[Turn]) -> str:

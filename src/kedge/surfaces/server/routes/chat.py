@@ -1,8 +1,8 @@
 """Kedge as a model for chat clients: the part of OpenAI's chat completions that a question and its answer need.
 
 The model `kedge` asks the server's default collection, `kedge/NAME` the collection NAME. The last user message is the
-question. The short answer stands first, in bold. Sources stand below the answer, because most clients show nothing but
-its text; they are also in `citations`.
+question, understood from the user messages before it. The short answer stands first, in bold. Sources stand below the
+answer, because most clients show nothing but its text; they are also in `citations`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
+from kedge.answer.conversation.asking import resolve_among
 from kedge.core.errors import KedgeError, NotFoundError, UsageError
 from kedge.core.ids import new_id
 from kedge.core.outside import to_json
@@ -109,9 +110,12 @@ async def complete(
         if settings.llm == EXTRACTIVE:
             events = led_events(events)
         first = await anext(events, None)
-        return StreamingResponse(_chunks(head, first, events), media_type=sse.MEDIA_TYPE, headers=sse.HEADERS)
+        return StreamingResponse(
+            _chunks(head, first, events, _understood(body, query)), media_type=sse.MEDIA_TYPE, headers=sse.HEADERS
+        )
     answer = await engine.ask(query)
-    message = {"role": "assistant", "content": led(answer) + _sources(answer.citations)}
+    understood = _understood(body, query)
+    message = {"role": "assistant", "content": led(answer) + _sources(answer.citations) + _said(understood)}
     return JSONResponse(
         {
             **head,
@@ -121,6 +125,7 @@ async def complete(
             "confidence": answer.confidence,
             "evidence_probability": answer.evidence_probability,
             "refusal": answer.metadata.get("refusal"),
+            "resolved_question": understood,
         }
     )
 
@@ -137,14 +142,28 @@ def _query(body: ChatRequest, usual: Scope, user: str) -> Query:
         raise UsageError("n must be 1.", hint="A question has one answer here.")
     if body.tools:
         raise UsageError("Tools cannot be used.", hint="Ask without tools; `kedge mcp` serves Kedge itself as tools.")
-    asked = [message for message in body.messages if message.role == "user"]
-    if not asked:
+    *earlier, asked = _asked(body) or [None]
+    if asked is None:
         raise UsageError("There is no message of the user.", hint="The last user message is the question.")
-    return Query(asked[-1].text(), Scope(usual.tenant, collection or usual.collection), user=user)
+    text = resolve_among(asked, [one for one in earlier if one])
+    return Query(text, Scope(usual.tenant, collection or usual.collection), user=user)
+
+
+def _asked(body: ChatRequest) -> list[str | None]:
+    return [message.text() for message in body.messages if message.role == "user"]
+
+
+def _understood(body: ChatRequest, query: Query) -> str | None:
+    """How a follow-up was understood; None where it was asked in full."""
+    return query.text if query.text != _asked(body)[-1] else None
+
+
+def _said(understood: str | None) -> str:
+    return f"\n\nUnderstood as: {understood}" if understood else ""
 
 
 async def _chunks(
-    head: dict[str, Any], first: StreamEvent | None, events: AsyncIterator[StreamEvent]
+    head: dict[str, Any], first: StreamEvent | None, events: AsyncIterator[StreamEvent], understood: str | None
 ) -> AsyncIterator[str]:
     cited: list[Citation] = []
     told: Metadata = {}
@@ -164,8 +183,10 @@ async def _chunks(
             return
     if cited:
         yield _chunk(head, {"content": _sources(cited)}, citations=[to_json(citation) for citation in cited])
+    if understood:
+        yield _chunk(head, {"content": _said(understood)})
     names = ("confidence", "evidence_probability", "refusal")
-    yield _chunk(head, {}, finish="stop", **{name: told.get(name) for name in names})
+    yield _chunk(head, {}, finish="stop", **{name: told.get(name) for name in names}, resolved_question=understood)
     yield "data: [DONE]\n\n"
 
 

@@ -16,6 +16,7 @@ const THEME_WORDS = { auto: "as the system", light: "light", dark: "dark" };
 let about = { max_query_chars: 2000, max_upload_bytes: 0, collection: "default", tables: false, version: "" };
 let known = [];
 let running = null;
+const talk = `page-${[...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`; // one visit is one conversation
 
 // ---------------------------------------------------------------- asking
 
@@ -36,7 +37,7 @@ async function ask(question, collection) {
   working(true);
   turn.node.dataset.asked = String(performance.now());
   try {
-    await api.ask({ query: question, collection }, (event) => turn.take(event), control.signal);
+    await api.ask({ query: question, collection, session_id: talk }, (event) => turn.take(event), control.signal);
     turn.finish();
   } catch (fault) {
     if (fault.name === "AbortError") {

@@ -104,6 +104,8 @@ export class Turn {
     this.draw();
     this.said.removeAttribute("aria-busy");
     const refused = this.metadata.confidence === "insufficient";
+    const { resolved_question: understood } = this.metadata;
+    if (understood) this.node.querySelector("header").append(el("p", { class: "understood", text: `Understood as: ${understood}` }));
     if (refused) this.refuse();
     else if (this.metadata.short_answer && !this.said.querySelector(".lead")) emphasise(this.said, this.metadata.short_answer);
     const [found, sources] = [this.found(refused), refused ? null : this.sources()];

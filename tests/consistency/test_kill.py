@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import shutil
 import signal
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,9 +13,10 @@ import pytest
 from kedge.core.settings import load_settings
 from kedge.core.values import DEFAULT_TENANT, DocumentStatus, IngestRequest, Query, Scope
 from kedge.engine.engine import Engine
+from tests.consistency import victim
+from tests.support.forked import run_victim
 
 SCOPE = Scope(DEFAULT_TENANT, "default")
-VICTIM = Path(__file__).with_name("victim.py")
 OLD = {
     "anchors.md": "# Anchors\n\nThe kedge anchor is light and is carried out by boat.\n",
     "tides.md": "# Tides\n\nSpring tides come twice in every lunar month.\n",
@@ -36,13 +35,6 @@ def write(folder: Path, files: dict[str, str]) -> None:
     folder.mkdir(exist_ok=True)
     for name, text in files.items():
         (folder / name).write_text(text, "utf-8")
-
-
-def run_victim(operation: str, place: Place, die_at: int) -> tuple[int, list[str]]:
-    command = [sys.executable, str(VICTIM), operation, str(place.home), str(place.folder), str(die_at)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode in (0, -signal.SIGKILL), done.stderr
-    return done.returncode, done.stdout.split("\n")[:-1]
 
 
 async def texts_by_name(engine: Engine) -> dict[str, str]:
@@ -95,7 +87,7 @@ async def prepare(place: Place) -> None:
 
 def steps_of(operation: str, template: Place, scratch: Path) -> list[str]:
     place = copy_of(template, scratch / "count")
-    code, steps = run_victim(operation, place, 0)
+    code, steps = run_victim(victim.main, operation, place.home, place.folder, die_at=0)
     assert code == 0
     return steps
 
@@ -130,7 +122,7 @@ def test_killed_at_every_step_nothing_is_lost_or_half_visible(operation: str, tm
     assert len(steps) >= {"ingest": 6, "update": 8, "delete": 4}[operation], steps
     for number in range(1, len(steps) + 1):
         place = copy_of(template, tmp_path / f"kill-{number}")
-        code, _ = run_victim(verb, place, number)
+        code, _ = run_victim(victim.main, verb, place.home, place.folder, die_at=number)
         assert code == -signal.SIGKILL
         asyncio.run(look(place, allowed=allowed))
         assert asyncio.run(recover(place, again=verb == "ingest")) == expected, f"killed after {steps[number - 1]!r}"

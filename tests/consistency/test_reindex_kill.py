@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,9 +15,10 @@ from kedge.core.values import DEFAULT_TENANT, IngestRequest, Query, Scope
 from kedge.engine.engine import Engine
 from kedge.models.embed.hashed import HashEmbedder
 from kedge.models.ports import Vectors
+from tests.consistency import reindex_victim
+from tests.support.forked import run_victim
 
 SCOPE = Scope(DEFAULT_TENANT, "default")
-VICTIM = Path(__file__).with_name("reindex_victim.py")
 NEW = "hash:128"
 DOCUMENTS = 5
 
@@ -37,13 +36,6 @@ def embedded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(HashEmbedder, "embed", counted)
     return texts
-
-
-def run_victim(home: Path, die_at: int) -> tuple[int, list[str]]:
-    command = [sys.executable, str(VICTIM), str(home), NEW, str(die_at)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode in (0, -signal.SIGKILL), done.stderr
-    return done.returncode, done.stdout.split("\n")[:-1]
 
 
 async def prepare(home: Path, folder: Path) -> None:
@@ -83,13 +75,13 @@ def test_killed_at_every_step_a_reindex_goes_on(tmp_path: Path, embedded: list[s
     template = tmp_path / "template" / "home"
     asyncio.run(prepare(template, tmp_path / "folder"))
     shutil.copytree(template.parent, tmp_path / "count")
-    code, steps = run_victim(tmp_path / "count" / "home", 0)
+    code, steps = run_victim(reindex_victim.main, tmp_path / "count" / "home", NEW, die_at=0)
     assert code == 0
     assert steps[-1] == "index switched"
     assert steps.count("index marked") == 3, "three batches of two"
     for number in range(1, len(steps) + 1):
         home = tmp_path / f"kill-{number}" / "home"
         shutil.copytree(template.parent, home.parent)
-        assert run_victim(home, number)[0] == -signal.SIGKILL
+        assert run_victim(reindex_victim.main, home, NEW, die_at=number)[0] == -signal.SIGKILL
         asyncio.run(look(home, embedded))
         shutil.rmtree(home.parent)

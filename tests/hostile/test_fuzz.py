@@ -39,7 +39,7 @@ from kedge.kinds.tables.schema import Column, ColumnType, Table
 from kedge.stores import registry
 from kedge.surfaces.server.app import create_app
 from kedge.surfaces.server.run import UvicornServer, bind, url_of
-from tests.campaigns.hostile.fuzz_http import Fuzzer
+from tests.campaigns.hostile.fuzz_http import UNLIMITED, Fuzzer
 from tests.campaigns.hostile.fuzz_parsers import TARGETS
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=20)
@@ -53,7 +53,14 @@ MARKS = st.sampled_from(
      "a: ", "&x ", "*x", "[[", "{", "}", "a", "kedge ", "é", "\t", "\r", ". ", "A. ", "1. ", "<!--", "\u200d", "漢")
 )  # fmt: skip
 TEXTS = st.lists(MARKS, max_size=60).map("".join)
-BYTES = st.binary(max_size=300) | TEXTS.map(str.encode) | st.text(max_size=100).map(lambda text: text.encode("utf-16"))
+WIDE = st.builds(
+    lambda text, encoding, lost: text.encode(encoding, "surrogatepass")[: -lost or None],
+    st.text(st.characters(exclude_categories=()), max_size=100),
+    st.sampled_from(("utf-16", "utf-16-be", "utf-32")),
+    st.integers(0, 3),
+)
+"""Whole and cut, with half characters among the whole ones."""
+BYTES = st.binary(max_size=300) | TEXTS.map(str.encode) | WIDE
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -159,7 +166,7 @@ def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]
     """A server with a key that may write: no request can name files of this machine."""
     home = tmp_path_factory.mktemp("fuzzed") / "home"
     home.mkdir()
-    settings = load_settings(environ={}, home=home, embedder="hash:64", url_timeout=1)
+    settings = load_settings(environ={}, home=home, embedder="hash:64", url_timeout=1, **UNLIMITED)
     token, key = make_key("default", "fuzz", Right.WRITE, None)
     _keep(settings, key)
     ready = threading.Event()

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from tests.services import Unavailable
+from tests.services import APT_INSTALL, Unavailable
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -18,7 +18,7 @@ def install() -> None:
         return
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
         raise Unavailable("needs chromium on the PATH")
-    command = ["apt-get", "install", "--yes", "--quiet", "--no-install-recommends", "chromium"]
+    command = [*APT_INSTALL, "chromium"]
     got = subprocess.run(command, capture_output=True, text=True, check=False)
     if got.returncode or not _program():
         raise Unavailable(f"apt-get install chromium failed: {got.stderr.strip().rpartition(chr(10))[2]}")

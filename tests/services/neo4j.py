@@ -1,27 +1,35 @@
 """Neo4j Community 5.26 LTS from Maven Central, started by a small Java program (`neo4j_server/`) with Bolt on loopback.
 
-It is GPLv3: a server beside the tests, never a dependency. Needs JDK 17 or newer and Maven. Every start is an empty
-database with a password of its own.
+It is GPLv3: a server beside the tests, never a dependency. Needs JDK 17 or newer. Every start is an empty database with
+a password of its own. `jars.lock` names every jar with its digest, so they come in seconds: Maven would ask for each
+one's parents first, which takes minutes. After a change of `pom.xml`: `python -m tests.services.neo4j` (needs Maven).
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 import secrets
 import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import httpx
 import neo4j
 from neo4j.exceptions import DriverError, Neo4jError
 
 from tests.services import ROOT, Unavailable
 
 SOURCES = Path(__file__).with_name("neo4j_server")
+LOCK = SOURCES / "jars.lock"
+CENTRAL = "https://repo.maven.apache.org/maven2/"
+FETCHERS = 8
 BUILT = ROOT / "neo4j"
 START_SECONDS = 240
 STOP_SECONDS = 60
@@ -29,21 +37,58 @@ STOP_SECONDS = 60
 
 def install() -> None:
     """Fetch the jars and compile the program; done once for each version of the sources."""
-    pom, program = SOURCES / "pom.xml", SOURCES / "src" / "Server.java"
-    wanted = pom.read_text("utf-8") + program.read_text("utf-8")
+    program = SOURCES / "src" / "Server.java"
+    wanted = LOCK.read_text("utf-8") + program.read_text("utf-8")
     stamp = BUILT / "built-from"
     if stamp.exists() and stamp.read_text("utf-8") == wanted:
         return
-    maven, compiler = shutil.which("mvn"), shutil.which("javac")
-    if maven is None or compiler is None or shutil.which("java") is None:
-        raise Unavailable("needs a JDK (17 or newer) and Maven")
+    compiler = shutil.which("javac")
+    if compiler is None or shutil.which("java") is None:
+        raise Unavailable("needs a JDK (17 or newer)")
     shutil.rmtree(BUILT / "jars", ignore_errors=True)
     shutil.rmtree(BUILT / "classes", ignore_errors=True)
     (BUILT / "classes").mkdir(parents=True)
-    fetch = ("dependency:copy-dependencies", f"-DoutputDirectory={BUILT / 'jars'}", "-DincludeScope=runtime")
-    _run("Maven", maven, "-q", "-B", "-f", str(pom), *fetch)
+    (BUILT / "jars").mkdir()
+    _fetch(BUILT / "jars")
     _run("javac", compiler, "-cp", f"{BUILT / 'jars'}/*", "-d", str(BUILT / "classes"), str(program))
     stamp.write_text(wanted, encoding="utf-8")
+
+
+def _fetch(folder: Path) -> None:
+    """Every jar of the lock file, checked against its digest."""
+    rows = [line.split() for line in LOCK.read_text("utf-8").splitlines()]
+    with httpx.Client(base_url=CENTRAL, timeout=60, follow_redirects=True) as client:
+
+        def fetch(row: list[str]) -> None:
+            digest, path = row
+            content = client.get(path).raise_for_status().content
+            if hashlib.sha256(content).hexdigest() != digest:
+                raise Unavailable(f"{path} is not the file that jars.lock names")
+            (folder / Path(path).name).write_bytes(content)
+
+        try:
+            with ThreadPoolExecutor(FETCHERS) as pool:
+                list(pool.map(fetch, rows))
+        except httpx.HTTPError as error:
+            if shutil.which("mvn") is None:
+                raise Unavailable(f"a jar cannot be had from {CENTRAL}: {error!r}") from error
+            _by_maven(folder)  # which may know a mirror
+
+
+def lock() -> None:
+    """Write the lock file anew: Maven finds what `pom.xml` leads to, in a repository of its own."""
+    with tempfile.TemporaryDirectory() as scratch:
+        found, kept = Path(scratch) / "repository", Path(scratch) / "jars"
+        _by_maven(kept, f"-Dmaven.repo.local={found}")
+        names = {jar.name for jar in kept.glob("*.jar")}
+        jars = sorted(jar for jar in found.rglob("*.jar") if jar.name in names)
+        lines = [f"{hashlib.sha256(jar.read_bytes()).hexdigest()}  {jar.relative_to(found).as_posix()}" for jar in jars]
+    LOCK.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _by_maven(folder: Path, *options: str) -> None:
+    fetch = ("dependency:copy-dependencies", f"-DoutputDirectory={folder}", "-DincludeScope=runtime")
+    _run("Maven", "mvn", "-q", "-B", "-f", str(SOURCES / "pom.xml"), *options, *fetch)
 
 
 def _run(what: str, *command: str) -> None:
@@ -127,3 +172,7 @@ def _free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+if __name__ == "__main__":
+    lock()

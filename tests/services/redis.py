@@ -11,7 +11,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from tests.services import Unavailable
+from tests.services import APT_INSTALL, Unavailable
 
 PROGRAM = "redis-server"
 START_SECONDS = 30
@@ -24,7 +24,7 @@ def install() -> None:
         return
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
         raise Unavailable(f"needs {PROGRAM} on the PATH")
-    command = ["apt-get", "install", "--yes", "--quiet", "--no-install-recommends", PROGRAM]
+    command = [*APT_INSTALL, PROGRAM]
     got = subprocess.run(command, capture_output=True, text=True, check=False)
     if got.returncode or shutil.which(PROGRAM) is None:
         raise Unavailable(f"apt-get install {PROGRAM} failed: {got.stderr.strip().rpartition(chr(10))[2]}")

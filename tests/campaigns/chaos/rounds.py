@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import os
 import signal
 import time
@@ -24,11 +23,10 @@ from tests.campaigns.chaos.plan import Kind, Operation, Planner, Round
 from tests.campaigns.chaos.readers import Reader
 from tests.campaigns.chaos.verify import Verifier
 from tests.campaigns.chaos.world import Corner, corners, write_file
+from tests.support.forked import PROCESSES
 
 PATIENCE = 240.0
 """Seconds after which a round hangs."""
-_PROCESSES = multiprocessing.get_context("forkserver")
-_PROCESSES.set_forkserver_preload(["tests.campaigns.chaos.victim"])
 
 
 @dataclass
@@ -138,7 +136,7 @@ class _Chaos:
                     ledger.add(place, state)
 
     async def _live_and_die(self, plan: Round, number: int) -> _Watched:
-        ours, theirs = _PROCESSES.Pipe(duplex=False)
+        ours, theirs = PROCESSES.Pipe(duplex=False)
         orders = victim.Orders(
             self._stores.settings("main", through=True),
             self._corners,
@@ -147,7 +145,7 @@ class _Chaos:
             f"{self._seed}/{number}",
             self._stores.root / "victim.log",
         )
-        process = _PROCESSES.Process(target=victim.main, args=(orders, theirs))
+        process = PROCESSES.Process(target=victim.main, args=(orders, theirs))
         await asyncio.to_thread(process.start)
         theirs.close()
         seen = _Watched()

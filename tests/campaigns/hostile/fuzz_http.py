@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -48,6 +49,8 @@ CHECKS = [
 BY_SCHEMA = 2 / 3
 ROUND = 12
 """Requests of one operation and mode in a row."""
+UNLIMITED = {"rate_reads": 0, "rate_writes": 0}
+"""Settings of a server that is fuzzed: the limits on one caller would answer for the routes behind them."""
 DOCUMENT = "# Kedge anchor\n\nThe warp is tied to the ring of the kedge anchor with an anchor bend.\n"
 TABLE = "city,price\nHamburg,3\nBremen,5\n"
 
@@ -98,6 +101,7 @@ class Fuzzer:
     def _by_schema(self, wanted: int) -> None:
         schema = schemathesis.openapi.from_dict(self._document)
         operations = [found.ok() for found in schema.get_all_operations()]
+        random.Random(self._seed).shuffle(operations)  # so that a short run does not always meet the same few
         number = self._seed
         while self.report.requests < wanted:
             before = self.report.requests
@@ -220,8 +224,9 @@ def seeded(url: str, headers: dict[str, str]) -> dict[str, str]:
     """Something of each kind, and the path parameters that lead to it."""
     with httpx.Client(base_url=url, headers=headers, timeout=60) as client:
         known = {"collection": "sea", "name": "sea", "session_id": "prices", "book_id": "sea", "node_id": "n1"}
-        job = client.post("/api/ingest", files={"file": ("kedge.md", DOCUMENT)}, data={"collection": "sea"}).json()
-        known["job_id"] = str(job["job_id"])
+        taken = client.post("/api/ingest", files={"file": ("kedge.md", DOCUMENT)}, data={"collection": "sea"})
+        assert taken.status_code == 202, f"an honest upload was answered {taken.status_code}: {taken.text[:500]}"
+        known["job_id"] = str(taken.json()["job_id"])
         client.post("/api/sessions", json={"session_id": "prices"})
         client.post("/api/sessions/prices/feed-data", files={"file": ("prices.csv", TABLE)})
         for node in ("n1", "n2"):
@@ -239,6 +244,7 @@ def served(folder: Path) -> Iterator[tuple[str, str]]:
     """A server of its own in that folder: its address, and a key that may write."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("KEDGE_")}
     clean |= {"KEDGE_EMBEDDER": "hash:256", "KEDGE_HOME": str(folder / "home"), "KEDGE_URL_TIMEOUT": "2"}
+    clean |= {f"KEDGE_{name.upper()}": str(value) for name, value in UNLIMITED.items()}
     kedge = [sys.executable, "-m", "kedge.surfaces.cli.main", "--json"]
     made = subprocess.run(
         [*kedge, "key", "create", "fuzz", "--right", "write"],

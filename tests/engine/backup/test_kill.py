@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,18 +13,15 @@ from kedge.core.values import IngestRequest
 from kedge.engine.backup.archive import Archive
 from kedge.engine.backup.taking import take_backup
 from kedge.engine.engine import Engine
+from tests.engine.backup import victim
 from tests.engine.backup.made import SEA, settings_of
-from tests.support.paths import ROOT
+from tests.support.forked import run_victim
 from tests.support.surfaces import write_corpus
 
 
 def started(operation: str, home: Path, file: Path, die_at: int) -> tuple[int, list[str]]:
     """Exit code and phases of a process that dies at the given step (0: never)."""
-    command = [sys.executable, "-m", "tests.engine.backup.victim", operation, str(home), str(file), str(die_at)]
-    done = subprocess.run(
-        command, check=False, cwd=ROOT, capture_output=True, text=True, timeout=120, env={**os.environ}
-    )
-    return done.returncode, done.stdout.split()
+    return run_victim(victim.main, operation, home, file, die_at=die_at)
 
 
 def chosen(phases: list[str]) -> list[int]:

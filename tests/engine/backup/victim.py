@@ -1,28 +1,21 @@
-"""Runs a backup or a restore and kills its own process at the n-th step. Started by test_kill.py."""
+"""A backup or a restore that is killed in the middle, in a process of its own. Started by test_kill.py."""
 
 from __future__ import annotations
 
-import asyncio
-import os
-import signal
-import sys
 from pathlib import Path
 
 from kedge.engine.backup.restoring import restore_backup
 from kedge.engine.backup.taking import take_backup
 from kedge.engine.engine import Engine
 from tests.engine.backup.made import settings_of
+from tests.support.forked import OnStep
 
 
-async def main(operation: str, home: Path, file: Path, die_at: int) -> None:
-    steps = 0
+async def main(on_step: OnStep, operation: str, home: Path, file: Path) -> None:
+    """Steps are named after their phase."""
 
     def on_phase(phase: str, done: int, total: int) -> None:
-        nonlocal steps
-        steps += 1
-        print(phase, flush=True)
-        if steps == die_at:
-            os.kill(os.getpid(), signal.SIGKILL)
+        on_step(phase)
 
     settings = settings_of(home)
     if operation == "restore":
@@ -30,7 +23,3 @@ async def main(operation: str, home: Path, file: Path, die_at: int) -> None:
         return
     async with Engine.open(settings) as engine:
         await take_backup(settings, file, vectors=engine.stores.vectors, on_phase=on_phase)
-
-
-if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4])))

@@ -26,6 +26,8 @@ _CONTROLS = bytes(set(range(32)) - {7, 8, 9, 10, 11, 12, 13, 27} | {127})
 _ODD_CHARACTERS = re.compile("[\x00-\x06\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f\ufffd\ufffe\uffff]")
 _MAX_CONTROL_SHARE = 0.01
 _MAX_CHAOS = 0.2
+_OF_NAMES = ("idna", "punycode")
+"""Encodings of host names: no file is written in them."""
 _WESTERN = "cp1252"
 _WESTERN_SIGNS = "‘’“”–—…«»°£€©¿¡\xa0"
 
@@ -52,7 +54,7 @@ def decode_stream(stream: BinaryIO, encoding: str | None = None, name: str = "Th
             yield piece
         yield decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
-        raise _wrong_encoding(name, encoding) from error
+        raise wrong_encoding(name, encoding) from error
     if blank:
         raise EmptySourceError(f"{name} holds no text.", hint="Remove it, or fill it and ingest again.")
 
@@ -109,6 +111,8 @@ def _declared(stream: BinaryIO, head: bytes, declared: str, name: str) -> str:
     try:
         encoding = codecs.lookup(declared).name
         "".encode(encoding)
+        if encoding in _OF_NAMES:
+            raise LookupError(encoding)
     except (LookupError, ValueError) as error:
         raise EncodingError(f"There is no encoding named {declared!r}.", hint="Try utf-8, utf-16 or cp1252.") from error
     if encoding == "utf-16":
@@ -122,11 +126,12 @@ def _declared(stream: BinaryIO, head: bytes, declared: str, name: str) -> str:
 
 def _checked(stream: BinaryIO, encoding: str, name: str) -> str:
     if _first_fault(stream, encoding, name) is not None:
-        raise _wrong_encoding(name, encoding)
+        raise wrong_encoding(name, encoding)
     return encoding
 
 
-def _wrong_encoding(name: str, encoding: str) -> EncodingError:
+def wrong_encoding(name: str, encoding: str) -> EncodingError:
+    """What is said of bytes that are no text in the encoding they should have."""
     return EncodingError(
         f"{name} is not valid {encoding}.",
         hint="Name its right encoding, or save it as UTF-8.",

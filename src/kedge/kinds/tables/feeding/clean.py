@@ -51,12 +51,21 @@ OnBytes = Callable[[int], None]
 
 
 def clean(source: Path, target: TextIO, dialect: FileDialect, on_bytes: OnBytes) -> Cleaned:
-    """Write every good record to `target`, headed by its row number and its line; return the bad ones."""
+    """Write every good record to `target`, headed by its row number and its line; return the bad ones.
+
+    UnicodeDecodeError for what no line can be blamed for: a wide encoding that was cut inside a character.
+    """
     cleaner = _Cleaner(dialect, target)
-    errors = "surrogateescape" if dialect.broken_bytes else "strict"
-    with source.open(encoding=dialect.encoding, errors=errors, newline="") as stream:
+    with source.open(encoding=dialect.encoding, errors=_errors(dialect), newline="") as stream:
         cleaner.run(stream, on_bytes)
     return Cleaned(cleaner.row, cleaner.written, cleaner.bad)
+
+
+def _errors(dialect: FileDialect) -> str:
+    """What is no text becomes half characters, by which `_unreadable` knows its line."""
+    if not dialect.broken_bytes:
+        return "strict"
+    return "surrogatepass" if dialect.encoding.startswith(("utf-16", "utf-32")) else "surrogateescape"
 
 
 class _Cleaner:

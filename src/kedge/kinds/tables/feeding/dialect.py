@@ -78,18 +78,20 @@ def column_names(header: Sequence[str] | None, width: int) -> tuple[list[str], l
 
 
 def _encoding(path: Path, name: str, declared: Json) -> tuple[str, bool]:
-    if isinstance(declared, str) and declared:
-        with path.open("rb") as stream:
-            return find_encoding(stream, declared, name), False
     with path.open("rb") as stream:
         head = stream.read(1 << 16)
+    marked = next((encoding for mark, encoding in _MARKS if head.startswith(mark)), "")
+    if isinstance(declared, str) and declared:
+        with path.open("rb") as stream:
+            found = find_encoding(stream, declared, name)
+        # The marked one drops the mark, which is no part of the first name.
+        return marked if marked and found.startswith(marked.removesuffix("-sig")) else found, False
     if not head.strip():
         with path.open("rb") as stream:
             if not any(piece.strip() for piece in iter(lambda: stream.read(_PIECE), b"")):
                 raise EmptySourceError(f"{name} is empty.", hint="Feed a file with a header and at least one row.")
-    for mark, encoding in _MARKS:
-        if head.startswith(mark):
-            return encoding, True
+    if marked:
+        return marked, True
     if head.count(0) > len(head) // 20:
         with path.open("rb") as stream:
             found = find_encoding(stream, None, name)  # UTF-16 without a mark, or an error

@@ -27,6 +27,7 @@ from kedge.core.values import IngestRequest, Metadata, SourceError
 from kedge.ingest.apart.limits import ParseLimits
 from kedge.ingest.apart.parquet import parquet_to_csv
 from kedge.ingest.apart.pool import parquet_apart
+from kedge.ingest.parse.decode import wrong_encoding
 from kedge.ingest.sources.discovery import upload_url
 from kedge.ingest.sources.fetch import fetch
 from kedge.ingest.sources.json_text import numbered_lines, read_json
@@ -156,7 +157,10 @@ def stage(
             names, notes = column_names(dialect.header, dialect.width)
 
             def write(target: TextIO) -> _Written:
-                cleaned = clean(file.path, target, dialect, on_bytes)
+                try:
+                    cleaned = clean(file.path, target, dialect, on_bytes)
+                except UnicodeDecodeError as error:
+                    raise wrong_encoding(file.name, dialect.encoding) from error
                 return _Written(Staging(names, cleaned.rows, cleaned.bad, notes, "csv"), cleaned.written)
 
             found = _staged(connection, file, write, dialect.delimiter)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,6 +21,10 @@ ROOM = 2000
 """Characters of a passage's statements that are read; of a longer passage, those with most of the question."""
 LONGEST = 400
 """So much of a statement counts when the room is shared out."""
+_REFERENCES = re.compile(
+    r"[\W\d]*(?:references|bibliography|works cited|literature(?: cited)?|further reading)\W*", re.I
+)
+"""A list of other people's works says nothing itself."""
 _SECTIONS = 2
 """Innermost headings that are read with what the document calls itself."""
 
@@ -59,6 +64,8 @@ class ReadPassage:
 def cut(passage: Passage) -> tuple[Statement, ...]:
     """The statements of a passage without those that give orders to a reader, its tables called by their section."""
     caption = passage.section_path[-1] if passage.section_path else ""
+    if any(_REFERENCES.fullmatch(part) for part in passage.section_path[-2:]):
+        return ()
     orders = ordering_spans(passage.text)
     made = _cut(passage.text, caption)
     return tuple(one for one in made if not inside(orders, one.start, one.end)) if orders else made

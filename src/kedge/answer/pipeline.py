@@ -148,9 +148,7 @@ class Answerer:
         extracted, kept = only_cited(extracted, (*hits, *joined), query.top_k)
         return _Judged(verdict.probability, extracted, kept, verdict.question, collection, verdict.read)
 
-    async def _generated(
-        self, query: Query, judged: _Judged, writer: Writer
-    ) -> AsyncGenerator[Shown | Answer, None]:
+    async def _generated(self, query: Query, judged: _Judged, writer: Writer) -> AsyncGenerator[Shown | Answer, None]:
         """Checked sentences of the model; the sources' own words where it failed or nothing of it was supported."""
         catalog = self._retriever.stores.catalog.passages
         beside = await around(catalog, query, judged.hits, AROUND)

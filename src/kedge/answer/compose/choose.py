@@ -60,7 +60,7 @@ def worth(one: Stated, form: ShapeKind) -> float:
         value += 0.5 if kind == "row" else 0.0
         value -= 0.0 if _DIGIT.search(one.statement.read, len(one.statement.lead)) else 3.0
     elif kind == "row":
-        value -= 1.0
+        value -= 1.0 if form in ("fact", "list", "yes-no", "comparison") else 4.0
     if kind == "code" and form not in ("how", "list"):
         value -= 1.0
     return value

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 
 from kedge.answer.compose.choose import Choice, Pick
+from kedge.answer.compose.extract import separate
 from kedge.answer.compose.quote import ExtractedAnswer, Quote, ShortAnswer
 from kedge.core.values import Passage
 from kedge.text.form import ShapeKind
@@ -44,7 +45,7 @@ def shown(question: Question, form: ShapeKind, choice: Choice, passages: Mapping
     verdict = ""
     if form == "yes-no" and abs(choice.first.yes) >= DECIDED:
         verdict = "Yes" if choice.first.yes > 0 else "No"
-    return ExtractedAnswer(tuple(quotes), short[0] if short else None, verdict)
+    return ExtractedAnswer(separate(quotes), short[0] if short else None, verdict)
 
 
 def _short(

@@ -33,6 +33,21 @@ _UNIT = re.compile(
 _LINK_ALONE = re.compile(r"\W{0,4}(?:\[[^\]\n]{1,300}\]\([^)\n]{0,500}\)|:(?:doc|ref):`[^`\n]{1,300}`)\W{0,4}")
 """An entry of a table of contents: it says where something is, and nothing about it."""
 _WORD = re.compile(r"[^\W_]{2,}|\d")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_CODE_LINE = re.compile(
+    r"""
+    \s*(?:(?:[\w.\[\]'"]+(?:,\s)?)+\s?(?:[-+*/|]?=)\s?\S          # an assignment
+    | (?:def|class|with|for|if|elif|else|while|try|except|finally|async|switch|do)\b[^.!?]*[:{]\s*\Z
+    | (?:from\s[\w.]+\s)?import\s[\w.*,\s]+\Z
+    | (?:await\s|return\s|yield\s|raise\s)?[\w.]+\([^)]*\)?[,;:]?\s*(?:\#.*)?\Z
+    | (?:return|raise|yield|await|print)\b\s?[\w.(\["'-]*\S*\Z
+    | \#(?:\s\w|!/) | \$\s\w | [\]})]+[,;]?\s*\Z | @\w[\w.]*(?:\(.*\))?\s*\Z)
+    """,
+    re.VERBOSE,
+)
+"""A line that is code by its looks: where a passage begins inside a block, nothing announces it."""
+_GOES_ON = re.compile(r"(?<![.!?:;])\n(?=[^\S\n]{0,12}(?:[a-z(]|[*_`]{1,2}[a-z]|:[a-z]{2,12}:`))")
+"""A line break inside a sentence."""
 
 
 def statements(text: str, caption: str = "", before: str = "") -> list[Statement]:
@@ -63,7 +78,7 @@ class _Cutter:
                 at += 1
             elif _FENCE.match(line.text):
                 at = yield from self._code(at)
-            elif _PROMPT.match(line.text) or self._is_literal(at):
+            elif _PROMPT.match(line.text) or self._is_literal(at) or self._is_bare_code(at):
                 at = yield from self._literal(at)
             elif _is_row(line.text):
                 at = yield from self._table(at)
@@ -99,6 +114,20 @@ class _Cutter:
     def _is_literal(self, at: int) -> bool:
         """Whether an indented block begins that `::` or a code directive announced."""
         return self._announced and self._lines[at].text[:1] in " \t" and not _OPTION.match(self._lines[at].text)
+
+    def _is_bare_code(self, at: int) -> bool:
+        """Whether a passage begins with lines most of which are code."""
+        if at or self._announced:
+            return False
+        block = self._block(at)
+        lines = [line.text for line in self._lines[at:block] if line.text.strip()]
+        return sum(_CODE_LINE.match(text) is not None for text in lines) * 3 > 2 * len(lines)
+
+    def _block(self, at: int) -> int:
+        """Behind the last line before an empty one."""
+        while at < len(self._lines) and self._lines[at].text.strip():
+            at += 1
+        return at
 
     def _literal(self, at: int) -> Generator[Statement, None, int]:
         """An indented block of code, or what was typed at a prompt with what came back."""
@@ -159,9 +188,9 @@ class _Cutter:
             last += 1
         last = max(last, at + 1)
         start, stop = self._lines[at].start, self._lines[last - 1].start + len(self._lines[last - 1].text)
-        for left, right in sentences(self._text[start:stop]):
+        for left, right in sentences(_GOES_ON.sub(" ", self._text[start:stop])):
             said = plain(self._text[start + left : start + right])
-            if _WORD.search(said):
+            if _WORD.search(said) and len(_LETTERS.findall(said)) > 1:
                 self._lead = said
                 yield Statement("sentence", start + left, start + right, said)
         self._unit = _unit_in(self._text[start:stop]) or self._unit

@@ -7,7 +7,7 @@ import re
 _PICTURE = re.compile(r"!\[[^\]\n]{0,300}\]\([^)\n]{0,500}\)(?:\{[^}\n]{0,200}\})?")
 _LINK = re.compile(r"\[([^\]\n]{1,300})\]\([^)\n]{0,500}\)|\[([^\]\n]{1,300})\]\[[^\]\n]{0,100}\]")
 _ROLE = re.compile(r"(?:\{[a-z][a-z:+-]{0,30}\}|:[a-z][a-z:+-]{0,30}:)`[~!]?([^`<\n]{1,300}?)(?:\s*<[^>`\n]{0,300}>)?`")
-_REFERENCE = re.compile(r"`([^`<\n]{1,300}?)\s*<[^>`\n]{1,300}>`_{1,2}|`([^`\n]{1,300})`_{1,2}")
+_REFERENCE = re.compile(r"`([^`<\n]{1,300}?)\s*<[^>`\n]{1,300}>`_{1,2}|`([^`\s][^`\n]{0,300})`_{1,2}(?!\w)")
 _LITERAL = re.compile(r"(`{1,3})([^`\n]{1,500})\1")
 _STRONG = re.compile(r"\*\*([^*\n]{1,500})\*\*|(?<!\w)__([^_\n]{1,300}\s[^_\n]{1,300})__(?!\w)")
 _EMPHASIS = re.compile(r"(?<![\w*])\*([^*\s][^*\n]{0,300})\*(?![\w*])|(?<![\w_])_([^_\s][^_\n]{0,300})_(?![\w_])")
@@ -28,6 +28,8 @@ def plain(text: str) -> str:
     'trio.Nursery.start waits; see the docs.'
     >>> plain("Define `__attrs_post_init__` or __str__; it *stays*.")
     'Define __attrs_post_init__ or __str__; it stays.'
+    >>> plain("It writes `__le__`, `__lt__` and `__ge__`.")
+    'It writes __le__, __lt__ and __ge__.'
     """
     kept: list[str] = []
 

@@ -136,8 +136,6 @@ def _statement(row: _CutRow, headers: Sequence[str], caption: str, unit: str, gr
         f"{header}: {text}" if header else text for header, text in zip(headers[1:], row.texts[1:], strict=True) if text
     ]
     read = f"{lead}{named} — {'; '.join(values)}" if values else f"{lead}{named}"
-    cells = tuple(
-        Cell(header, *span, text) for header, span, text in zip(headers, row.spans, row.texts, strict=True)
-    )
+    cells = tuple(Cell(header, *span, text) for header, span, text in zip(headers, row.spans, row.texts, strict=True))
     end = row.line.start + len(row.line.text.rstrip())
     return Statement("row", row.spans[0][0], max(end, row.spans[0][0]), read, cells, lead)

@@ -76,10 +76,10 @@ def with_grids(lines: Sequence[Line], rules: Rules) -> list[Line]:
                 continue
             start, end, texts = table
             number += 1
-            made.extend(row.line for row in rows[at:start])
+            made.extend(map(_outside, rows[at:start]))
             made.extend(replace(line, text=text, table=number) for line, text in texts)
             at = end
-        made.extend(row.line for row in rows[at:])
+        made.extend(map(_outside, rows[at:]))
     return made
 
 
@@ -87,6 +87,10 @@ def _row(line: Line) -> _Row:
     parts = segments(line)
     cellular = len(parts) > 1 and not CAPTION.match(line.text) and (has_figures(parts) or is_strong(line))
     return _Row(line, parts, cellular)
+
+
+def _outside(row: _Row) -> Line:
+    return replace(row.line, gapped=True) if row.cellular and is_strong(row.line) else row.line
 
 
 def _clusters(rows: Sequence[_Row]) -> Iterator[tuple[int, int]]:
@@ -303,7 +307,14 @@ def _body(rows: Sequence[_Row], grid: Grid) -> Iterator[tuple[Line, str]]:
             made.append((row.line, cells))
         before = row
     for line, cells in made:
-        yield line, _written(cells)
+        yield line, f"| {cells[0]} |" if _is_panel(line, cells, grid) else _written_short(cells)
+
+
+def _is_panel(line: Line, cells: Sequence[str], grid: Grid) -> bool:
+    """Whether a line without cells names a part of the table: it stands over values, or in the middle."""
+    left, right = grid.columns[0][0], grid.columns[-1][1]
+    centred = abs(line.x0 + line.x1 - left - right) < 0.06 * (right - left)
+    return not any(cells[1:]) and (centred or line.x1 > grid.values)
 
 
 def _goes_on(upper: _Row, above: Sequence[str], row: _Row, cells: Sequence[str]) -> bool:
@@ -336,7 +347,13 @@ def _by_gaps(line: Line) -> str:
 
 
 def _written(cells: Sequence[str]) -> str:
-    """A row as text; a bar before the first cell says that it is empty."""
+    """A row as text; bars around it where its first cell or its last is empty."""
+    text = " | ".join(cells)
+    whole = text if cells[0] and cells[-1] else f"| {text} |"
+    return whole.replace("|  |", "| |").replace("|  |", "| |")
+
+
+def _written_short(cells: Sequence[str]) -> str:
+    """A row of values as text, without the empty cells at its end."""
     last = max((at for at, cell in enumerate(cells) if cell), default=0)
-    text = " | ".join(cells[: last + 1]).replace(" |  | ", " | | ").replace(" |  | ", " | | ")
-    return text if cells[0] else f"|{text}"
+    return _written(cells[: last + 1])

@@ -76,7 +76,7 @@ def body_size(pages: Sequence[Sequence[Line]]) -> float:
 def page_parts(lines: Sequence[Line], page: int, body: float) -> Iterator[LayoutPart]:
     """Blocks of one page in reading order; a table's caption stands before it, wherever the page has it."""
     parts: list[LayoutPart] = []
-    for table, group in groupby(lines, key=lambda line: line.table):
+    for (table, _), group in groupby(lines, key=lambda line: (line.table, line.gapped)):
         if table:
             parts.append(LayoutPart(BlockKind.TABLE, "\n".join(line.text for line in group), page))
         else:

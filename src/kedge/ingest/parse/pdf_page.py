@@ -60,6 +60,8 @@ class Line:
     """Left and right edge of the column it stands in."""
     table: int = 0
     """Which table of the page it is a row of, from 1; its text parts the cells by `|`."""
+    gapped: bool = False
+    """Whether wide gaps part it like a row, though it is of no table: no line of a paragraph."""
 
 
 def read_lines(page: object, width: float) -> list[Line]:

@@ -12,6 +12,7 @@ from kedge.core.values import Block, BlockKind, Chunk, ParsedDocument
 from kedge.ingest.chunk.passages import ChunkLimits, chunk, token_budget
 from kedge.ingest.parse.markdown import MarkdownParser
 from kedge.ingest.parse.text import TextParser
+from kedge.text.statements.rows import TableLine, rows
 from tests.ingest.conftest import count_tokens
 
 SMALL = ChunkLimits(target=60, maximum=160, minimum=20)
@@ -203,3 +204,21 @@ def test_prose_stays_in_the_valid_range(lengths: list[int], between: str) -> Non
     check(document, chunks, SMALL)
     if len(chunks) > 1:
         assert all(SMALL.minimum <= piece.token_count <= SMALL.maximum for piece in chunks)
+
+
+@pytest.mark.req("D-03")
+def test_the_rest_of_a_table_that_was_cut_knows_its_head() -> None:
+    head = "Table 3: Sales.\n| | 2023 | 2022 |\n"
+    table = head + "\n".join(f"Product {number} | {number},100 | {number},200" for number in range(60))
+    document = ParsedDocument(text=table, blocks=(Block(BlockKind.TABLE, 0, len(table)),))
+    first, *others = chunk(document, count_tokens, SMALL)
+    assert first.table_head == ""
+    assert others
+    assert {piece.table_head for piece in others} == {head.strip()}
+    read = statements_of(others[-1])
+    assert read[-1] == "Table 3: Sales. Product 59 — 2023: 59,100; 2022: 59,200"
+
+
+def statements_of(piece: Chunk) -> list[str]:
+    lines = [TableLine(0, line) for line in piece.text.split("\n")]
+    return [one.read for one in rows(lines, "", "", piece.table_head)]

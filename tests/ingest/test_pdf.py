@@ -78,6 +78,86 @@ def test_aligned_cells_are_a_table() -> None:
     assert document.text[table.start : table.end].split("\n")[0] == "Net sales | 81,797 | 82,959"
 
 
+def cells(y: float, places: dict[float, str], size: float = 10) -> list[Placed]:
+    return [(x, y, size, text) for x, text in places.items()]
+
+
+def table_lines(page: list[Placed]) -> list[str]:
+    document = parse_pdf(make_pdf([*lines(72, 740, f"{SENTENCE} page."), *page]))
+    (table,) = [block for block in document.blocks if block.kind is BlockKind.TABLE]
+    return document.text[table.start : table.end].split("\n")
+
+
+@pytest.mark.req("D-02")
+def test_headers_groups_long_labels_and_empty_cells_stay_in_their_columns() -> None:
+    page = [
+        *cells(660, {290: "Three Months Ended", 450: "Nine Months Ended"}),
+        *cells(648, {280: "July 1,", 350: "June 25,", 440: "July 1,", 510: "June 25,"}),
+        *cells(637, {284: "2023", 354: "2022", 444: "2023", 514: "2022"}),
+        *cells(622, {72: "Current assets:"}),
+        *cells(608, {82: "Cash", 270: "$", 290: "28,408", 340: "$", 362: "3,646", 430: "$", 448: "28,408", 522: "646"}),
+        *cells(594, {82: "Change in value of securities that were"}),
+        *cells(583, {86: "sold", 284: "(1,354)", 362: "8,184", 518: "(19)"}),
+        *cells(568, {72: "Total", 290: "19,549", 360: "28,184", 450: "7,351", 516: "4,946"}),
+    ]
+    assert table_lines(page) == [
+        "| | Three Months Ended | Three Months Ended | Nine Months Ended | Nine Months Ended |",
+        "| | July 1, 2023 | June 25, 2022 | July 1, 2023 | June 25, 2022 |",
+        "Current assets:",
+        "Cash | $28,408 | $3,646 | $28,408 | 646",
+        "Change in value of securities that were sold | (1,354) | 8,184 | | (19)",
+        "Total | 19,549 | 28,184 | 7,351 | 4,946",
+    ]
+
+
+@pytest.mark.req("D-02")
+def test_figures_with_narrow_gaps_are_cells_and_the_caption_below_comes_first() -> None:
+    page = [
+        *cells(660, {160: "R@1", 190: "R@3", 220: "R@20"}),
+        *cells(646, {150: "ChatGPT (best)"}),
+        *cells(632, {100: "DPR (5)", 158: "29.6 (1)", 200: "4.5", 224: "64.6"}),
+        *cells(618, {100: "GTR (5)", 158: "35.1 (2)", 200: "5.7", 224: "70.3"}),
+        *cells(604, {100: "Oracle", 158: "63.8 (3)", 200: "7.8", 230: "-"}),
+        *cells(580, {100: "Table 3: Results of retrieval."}),
+    ]
+    assert table_lines(page) == [
+        "Table 3: Results of retrieval.",
+        "| | R@1 | R@3 | R@20 |",
+        "| ChatGPT (best) |",
+        "DPR (5) | 29.6 (1) | 4.5 | 64.6",
+        "GTR (5) | 35.1 (2) | 5.7 | 70.3",
+        "Oracle | 63.8 (3) | 7.8 | -",
+    ]
+
+
+@pytest.mark.req("D-02")
+def test_tables_side_by_side_are_read_one_after_the_other() -> None:
+    page = [
+        (x + step, 640.0 - 14 * row, 10.0, text)
+        for x, name in ((72.0, "Left"), (340.0, "Right"))
+        for row in range(4)
+        for step, text in ((0.0, f"{name} {row}"), (80.0, f"{row}{row}.5"), (140.0, f"{row}9"))
+    ]
+    page += [(72.0, 570.0, 10.0, "Table 1: Of the left."), (340.0, 570.0, 10.0, "Table 2: Of the right.")]
+    body = lines(72, 540, f"{SENTENCE} the page and on.", f"{SENTENCE} the page.")
+    document = parse_pdf(make_pdf([*page, *body]))
+    tables = [document.text[one.start : one.end] for one in document.blocks if one.kind is BlockKind.TABLE]
+    assert [table.split("\n")[0] for table in tables] == ["Table 1: Of the left.", "Table 2: Of the right."]
+    assert [table.split("\n")[2] for table in tables] == ["Left 1 | 11.5 | 19", "Right 1 | 11.5 | 19"]
+
+
+@pytest.mark.req("D-02")
+def test_prose_with_figures_and_loose_lines_is_no_table() -> None:
+    text = [
+        "In the year 2021 there were 12 of 30 and in the year 2022 there were 15 20",
+        "of the 40 that were asked, which is more than the 11 before, by about 3 4",
+        "and in all 27 of 70 said so, while 43 did not, as the table on page 3 shows 5 6",
+    ]
+    document = parse_pdf(make_pdf(lines(72, 700, *text)))
+    assert " | " not in document.text
+    assert all(block.kind is not BlockKind.TABLE for block in document.blocks)
+
+
 @pytest.mark.req("D-02")
 def test_a_ruled_table_is_found_by_its_lines() -> None:
     grid = "".join(f"72 {y} m 372 {y} l S " for y in range(500, 601, 25))

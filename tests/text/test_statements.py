@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from kedge.text.statements import markup
 from kedge.text.statements.cut import statements
+from kedge.text.statements.rows import TableLine, rows, table_head
 
 REPORT = """(In millions, except per share amounts)
 
@@ -21,6 +22,23 @@ Products | $60,584 | $63,355 | $230,901 | $245,241
 Total net sales | 81,797 | 82,959 | 293,787 | 304,182
 Earnings per share:
 Diluted | $1.26 | $1.20 | $4.67 | $4.82
+"""
+RESULTS = """Table 18: Full results.
+| | Fluency | Citation | Citation | |
+| | (MAUVE) | Rec. | Prec. | Length |
+| ChatGPT |
+Vanilla (5-psg) | 66.8 (2.0) | 73.6 (1.1) | 72.5 (1.8) | 40.0
+w/ rerank | 77.0 | | | 40.8
+| Open-source |
+Large models:
+Vicuna | 82.6† | n.s. | 37.9%
+"""
+PURCHASES = """Periods | Shares Purchased | Average Price | Part of Plans |
+January 1, 2023 to February 4, 2023:
+Open market | 36,980 | $135.21 | 36,980
+February 5, 2023 to March 4, 2023:
+Open market | 49,168 | $150.33 | 49,168
+Total | 86,148
 """
 PAGE = """# Install
 
@@ -79,6 +97,48 @@ def test_a_row_says_caption_unit_group_and_the_headers_over_each_cell() -> None:
     assert [REPORT[cell.start : cell.end] for cell in rows[1].cells] == [
         *("Total net sales", "81,797", "82,959", "293,787", "304,182")
     ]
+
+
+def test_cells_stand_under_the_headers_of_their_own_columns_also_where_some_are_empty() -> None:
+    read = [one.read for one in statements(RESULTS) if one.kind == "row"]
+    assert read == [
+        "ChatGPT: Vanilla (5-psg) — Fluency (MAUVE): 66.8 (2.0); Citation Rec.: 73.6 (1.1); "
+        "Citation Prec.: 72.5 (1.8); Length: 40.0",
+        "ChatGPT: w/ rerank — Fluency (MAUVE): 77.0; Length: 40.8",
+        "Open-source: Large models: Vicuna — Fluency (MAUVE): 82.6†; Citation Rec.: n.s.; Citation Prec.: 37.9%",
+    ]
+
+
+def test_a_group_that_is_named_by_a_period_is_no_header() -> None:
+    read = [one.read for one in statements(PURCHASES) if one.kind == "row"]
+    assert read[0] == (
+        "January 1, 2023 to February 4, 2023: Periods: Open market — Shares Purchased: 36,980; "
+        "Average Price: $135.21; Part of Plans: 36,980"
+    )
+    assert read[1].startswith("February 5, 2023 to March 4, 2023: Periods: Open market — Shares Purchased: 49,168;")
+    assert read[2].endswith("Periods: Total — Shares Purchased: 86,148")
+
+
+def test_the_rest_of_a_table_is_read_with_the_head_of_its_beginning() -> None:
+    begin, rest = RESULTS.split("Vicuna")
+    head = table_head(begin)
+    assert head.split("\n") == [
+        "Table 18: Full results.",
+        "| | Fluency | Citation | Citation | |",
+        "| | (MAUVE) | Rec. | Prec. | Length |",
+        "| Open-source |",
+        "Large models:",
+    ]
+    (row,) = rows([TableLine(0, f"Vicuna{rest}".strip())], "Appendix", "", head)
+    assert row.read == (
+        "Table 18: Full results. Open-source: Large models: Vicuna — Fluency (MAUVE): 82.6†; "
+        "Citation Rec.: n.s.; Citation Prec.: 37.9%"
+    )
+    assert table_head(head) == head
+    markdown = "| Option | Default |\n|---|---|\n| `timeout` | 30 s |\n"
+    assert table_head(markdown) == "| Option | Default |\n|---|---|"
+    (option,) = rows([TableLine(0, "| `retries` | 3 |")], "", "", table_head(markdown))
+    assert option.read == "Option: retries — Default: 3"
 
 
 def test_items_and_code_come_with_what_leads_in() -> None:

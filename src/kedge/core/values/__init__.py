@@ -33,6 +33,7 @@ from kedge.core.values.job import Accepted, IngestMode, IngestRequest, Job, JobS
 from kedge.core.values.parsed import Block, BlockKind, Chunk, Link, ParsedDocument
 from kedge.core.values.passage import (
     PAGE_BREAKS,
+    TABLE_HEAD,
     DocumentWithPassages,
     Passage,
     PassageInDocument,
@@ -48,6 +49,7 @@ __all__ = [
     "MAX_TOP_K",
     "NEAREST",
     "PAGE_BREAKS",
+    "TABLE_HEAD",
     "Accepted",
     "AnalyticsSummary",
     "Answer",

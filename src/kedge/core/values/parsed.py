@@ -89,3 +89,5 @@ class Chunk:
     """By the embedder's own tokenizer, without special tokens."""
     page_breaks: tuple[tuple[int, int], ...] = ()
     """(offset in the text, page) where a further page begins (PDF only)."""
+    table_head: str = ""
+    """Where it begins inside a table: lines from the table's beginning without which its rows cannot be read."""

@@ -14,6 +14,8 @@ from kedge.core.values.identity import identity_line, identity_words
 
 PAGE_BREAKS = "page_breaks"
 """Key in a passage's metadata: where further pages begin, as `offset:page` joined by commas."""
+TABLE_HEAD = "table_head"
+"""Key in a passage's metadata, where it begins inside a table: the caption and headers of that table, as lines."""
 
 
 _ELSEWHERE = (

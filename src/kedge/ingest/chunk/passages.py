@@ -13,6 +13,7 @@ from itertools import accumulate
 
 from kedge.core.values import Block, BlockKind, Chunk, ParsedDocument, embed_text
 from kedge.ingest.chunk.pieces import ChunkPiece, CountTokens, split_blocks
+from kedge.text.statements.rows import table_head
 
 SPECIAL_TOKENS = 2
 """What a model puts around every text, e.g. [CLS] and [SEP]."""
@@ -247,7 +248,14 @@ def _chunk(text: str, group: Sequence[ChunkPiece], tokens: int, base: int, index
         has_table=BlockKind.TABLE in kinds,
         token_count=tokens,
         page_breaks=tuple(_page_breaks(group)),
+        table_head=_table_head(text, group[0]),
     )
+
+
+def _table_head(text: str, first: ChunkPiece) -> str:
+    """The head of the table in whose midst a passage begins, if it does."""
+    inside = first.kind is BlockKind.TABLE and first.start > first.block.start
+    return table_head(text[first.block.start : first.start]) if inside else ""
 
 
 def _page_breaks(group: Sequence[ChunkPiece]) -> Iterator[tuple[int, int]]:

@@ -11,16 +11,17 @@ from pypdfium2 import raw
 
 from kedge.core.errors import EncryptedError, NoTextLayerError, UnreadableError
 from kedge.core.values import Block, BlockKind, Json, ParsedDocument
+from kedge.ingest.parse.pdf_grid import with_grids
 from kedge.ingest.parse.pdf_layout import LayoutPart, body_size, drop_running_lines, join_broken, page_parts
 from kedge.ingest.parse.pdf_page import Line, read_lines
-from kedge.ingest.parse.pdf_tables import TableFinder
+from kedge.ingest.parse.pdf_tables import TableFinder, read_rules
 from kedge.ingest.parse.sections import Sections
 
 _PROPERTIES = {"Author": "author", "Subject": "subject", "Keywords": "keywords", "CreationDate": "created"}
 _NO_TITLE = re.compile(r"untitled|microsoft (?:word|powerpoint)|\.(?:docx?|pdf|tex|dvi|indd|pptx?)\b", re.IGNORECASE)
 _LEAST_LETTERS = 20
 _FULL_PAGE = 800
-"""Letters on a page whose own usual font size counts, as appendices often have another."""
+"""Letters of text on a page whose own usual font size counts, as appendices often have another."""
 
 
 def parse_pdf(data: bytes | Path, *, tables: bool = True) -> ParsedDocument:
@@ -78,8 +79,11 @@ def _read_page(document: pypdfium2.PdfDocument, number: int, finder: TableFinder
     page = document[number]
     text = page.get_textpage()
     lines = read_lines(text.raw, page.get_width())
-    if finder is not None and lines:
-        lines = finder.with_tables(page, number, lines)
+    if lines:
+        rules = read_rules(page)
+        lines = with_grids(lines, rules)
+        if finder is not None:
+            lines = finder.with_tables(page, number, lines, rules)
     height = float(page.get_height())
     text.close()
     page.close()
@@ -90,7 +94,7 @@ def _document(pages: list[list[Line]], properties: dict[str, str], warnings: lis
     body = body_size(pages)
     parts: list[LayoutPart] = []
     for number, lines in enumerate(pages, 1):
-        full = sum(len(line.text) for line in lines) >= _FULL_PAGE
+        full = sum(len(line.text) for line in lines if not line.table) >= _FULL_PAGE
         parts.extend(page_parts(lines, number, body_size([lines]) if full else body))
     text, blocks = _assemble(join_broken(parts))
     metadata: dict[str, Json] = {key: properties[name] for name, key in _PROPERTIES.items() if properties.get(name)}

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from kedge.core.values import BlockKind
 from kedge.ingest.parse.pdf_page import Line
@@ -20,8 +21,8 @@ _BULLET = re.compile(r"(?:[•●◦▪■‣∙·–*-]|\(?[a-z0-9]{1,3}[.)])\s
 _NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2})*|[A-Z](?:\.\d{1,2})+)\.?\s+[A-Z]\S*")
 _WORD_HYPHEN = re.compile(r"[^\W\d_]{2,}-$")
 _OPEN_END = re.compile(r"[^.!?:;”\"]$")
-_MIN_TABLE_ROWS = 3
 _HEADING_LENGTH = 120
+_TABLE_CAPTION = re.compile(r"(?:Table|TABLE|Tab\.)\s{1,3}[A-Z]{0,2}\.?\d{1,3}[a-z]?\s{0,2}[:.|–—]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +63,41 @@ def _shape(line: Line) -> str:
 
 
 def body_size(pages: Sequence[Sequence[Line]]) -> float:
-    """The font size most letters have."""
+    """The font size most letters outside of tables have."""
     sizes: Counter[float] = Counter()
     for lines in pages:
         for line in lines:
+            if line.table:
+                continue
             sizes[round(line.size * 2) / 2] += len(line.text)
     return sizes.most_common(1)[0][0] if sizes else 0.0
 
 
 def page_parts(lines: Sequence[Line], page: int, body: float) -> Iterator[LayoutPart]:
-    """Blocks of one page in reading order."""
-    for table, group in _tables(lines):
+    """Blocks of one page in reading order; a table's caption stands before it, wherever the page has it."""
+    parts: list[LayoutPart] = []
+    for (table, _), group in groupby(lines, key=lambda line: (line.table, line.gapped)):
         if table:
-            yield LayoutPart(BlockKind.TABLE, "\n".join(" | ".join(line.cells) for line in group), page)
+            parts.append(LayoutPart(BlockKind.TABLE, "\n".join(line.text for line in group), page))
         else:
-            for paragraph in _paragraphs(group, body):
-                yield _part(paragraph, page, body)
+            parts.extend(_part(paragraph, page, body) for paragraph in _paragraphs(list(group), body))
+    yield from _with_captions(parts)
+
+
+def _with_captions(parts: Sequence[LayoutPart]) -> Iterator[LayoutPart]:
+    """Tables with the captions that stand right above or, where there is none, right below them."""
+    captions: dict[int, int] = {}
+    for at, part in enumerate(parts):
+        if part.kind is BlockKind.TABLE:
+            near = [other for other in (at - 1, at + 1) if 0 <= other < len(parts) and other not in captions.values()]
+            found = next((other for other in near if _TABLE_CAPTION.match(parts[other].text)), None)
+            if found is not None and parts[found].kind is not BlockKind.TABLE:
+                captions[at] = found
+    for at, part in enumerate(parts):
+        if at in captions:
+            yield replace(part, text=f"{parts[captions[at]].text}\n{part.text}")
+        elif at not in captions.values():
+            yield part
 
 
 def join_broken(parts: Sequence[LayoutPart]) -> list[LayoutPart]:
@@ -98,22 +118,6 @@ def join_broken(parts: Sequence[LayoutPart]) -> list[LayoutPart]:
         else:
             joined.append(part)
     return joined
-
-
-def _tables(lines: Sequence[Line]) -> Iterator[tuple[bool, list[Line]]]:
-    """Runs of lines, told apart by whether they are rows of a table."""
-    marks = [len(line.cells) > 1 for line in lines]
-    for at in range(1, len(lines) - 1):
-        # A short line between two rows is a row with one cell, e.g. "Net sales:".
-        short = lines[at].x1 - lines[at].x0 < 0.6 * (lines[at].column[1] - lines[at].column[0])
-        if not marks[at] and marks[at - 1] and marks[at + 1] and short:
-            marks[at] = True
-    start = 0
-    for at in range(1, len(lines) + 1):
-        if at == len(lines) or marks[at] != marks[start] or lines[at].column != lines[start].column:
-            group = list(lines[start:at])
-            yield marks[start] and sum(len(line.cells) > 1 for line in group) >= _MIN_TABLE_ROWS, group
-            start = at
 
 
 def _paragraphs(lines: Sequence[Line], body: float) -> Iterator[list[Line]]:

@@ -1,25 +1,31 @@
-"""One PDF page to lines: characters → runs → rows → columns in reading order."""
+"""One PDF page to lines: characters → words → runs → rows → columns in reading order."""
 
 from __future__ import annotations
 
 import ctypes
 import math
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, pairwise
+from itertools import accumulate, groupby, pairwise
 from statistics import median
 
 import pypdfium2.raw as pdfium
 
 _RUN_GAP = 1.5
 """Gap, in font sizes, that separates table cells and columns."""
+_CAPTION = re.compile(r"(?:Table|TABLE|Tab\.|Figure|FIGURE|Fig\.) [A-Z]{0,2}\.?\d{1,3}[a-z]?[:.]")
 _HYPHENS = frozenset((0x02, 0xFFFE, 0xAD))
-_LABEL = re.compile(
-    r"(?:\d{1,3}(?:\.\d{1,3})*[.):]?|[•●◦▪■‣∙·–—*-]|\(\w{1,4}\)|(?:Item|ITEM|Part|PART|Note)\s+\w{1,3}\.?)"
-)
-_LONE_SIGNS = frozenset((" $", " €", " £"))
-_UNIT_BEFORE, _UNIT_AFTER = frozenset("$€£("), frozenset((")", "%", ")%", "%)"))
+
+
+@dataclass(slots=True)
+class Word:
+    """Characters without a space between them."""
+
+    x0: float
+    x1: float
+    text: str
 
 
 @dataclass(slots=True)
@@ -35,19 +41,15 @@ class Run:
     turned: bool = False
     last: int = 0
     """Index of the last character."""
-    letters: list[str] = field(default_factory=list)
-
-    @property
-    def text(self) -> str:
-        return "".join(self.letters).strip()
+    words: list[Word] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A row of runs within one column."""
+    """A row of words within one column, or a row of a table that was found."""
 
-    cells: tuple[str, ...]
-    """One for text; several where wide gaps divide the row like a table's."""
+    text: str
+    words: tuple[Word, ...]
     x0: float
     x1: float
     y0: float
@@ -56,15 +58,15 @@ class Line:
     bold: bool
     column: tuple[float, float]
     """Left and right edge of the column it stands in."""
-
-    @property
-    def text(self) -> str:
-        return " ".join(self.cells)
+    table: int = 0
+    """Which table of the page it is a row of, from 1; its text parts the cells by `|`."""
+    gapped: bool = False
+    """Whether wide gaps part it like a row, though it is of no table: no line of a paragraph."""
 
 
 def read_lines(page: object, width: float) -> list[Line]:
     """Lines of a text page (a pdfium handle) in reading order."""
-    runs = [run for run in _runs(page) if run.text and not run.turned]
+    runs = [run for run in _runs(page) if run.words and not run.turned]
     for run in runs:
         run.bold = run.bold and _is_bold(page, run.last)
     lines: list[Line] = []
@@ -134,10 +136,14 @@ def _continues(run: Run, box: pdfium.FS_RECTF, size: float) -> bool:
 
 
 def _extend(run: Run, letter: str, space: bool, box: pdfium.FS_RECTF) -> None:
-    if run.letters and (space or box.left - run.x1 > 0.3 * run.size):
-        run.letters.append(" ")
-    run.letters.append(letter)
+    starts = space or not run.words or box.left - run.x1 > 0.3 * run.size
     run.x1 = max(run.x1, box.right)
+    if not starts:
+        word = run.words[-1]
+        word.text += letter
+        word.x1 = run.x1
+    elif letter:
+        run.words.append(Word(box.left, box.right, letter))
 
 
 def _rows(runs: Sequence[Run]) -> list[list[Run]]:
@@ -157,8 +163,8 @@ def _columns(runs: list[Run], width: float) -> list[list[Run]]:
     """Groups of runs in reading order: the page itself, or bands of left and right column under what spans both."""
     gutter = _gutter(runs, width)
     if gutter is None:
-        return [runs] if runs else []
-    spanning = [row for row in _rows(runs) if any(run.x0 < gutter - 2 and run.x1 > gutter + 2 for run in row)]
+        return _beside_each_other(runs) if runs else []
+    spanning = _across(_rows(runs), gutter)
     wide = {id(run) for row in spanning for run in row}
     heights = [sum(run.y0 + run.y1 for run in row) / (2 * len(row)) for row in spanning]
     groups: dict[tuple[int, int], list[Run]] = {}
@@ -170,6 +176,72 @@ def _columns(runs: list[Run], width: float) -> list[list[Run]]:
     for number, row in enumerate(spanning):
         groups.setdefault((number, 2), []).extend(row)
     return _joined_spans(groups)
+
+
+def _across(rows: Sequence[list[Run]], gutter: float) -> list[list[Run]]:
+    """The rows that lie across the gutter, and those of a table between them whose gap lies there by chance."""
+    crossing = [any(run.x0 < gutter - 2 and run.x1 > gutter + 2 for run in row) for row in rows]
+    figures = [
+        any(run.x1 <= gutter + 2 for run in row)
+        and any(run.x0 >= gutter - 2 for run in row)
+        and all(_is_numeric(run) for run in row if run.x0 >= gutter - 2)
+        for row in rows
+    ]
+    return [
+        row
+        for at, row in enumerate(rows)
+        if crossing[at] or (figures[at] and any(crossing[max(at - 3, 0) : at + 4] + figures[max(at - 2, 0) : at]))
+    ]
+
+
+def _beside_each_other(runs: list[Run]) -> list[list[Run]]:
+    """Groups of one column where tables or figures with a caption each stand side by side, the left one first."""
+    rows = _rows(runs)
+    left = min(run.x0 for run in runs)
+    wide = max(run.x1 for run in runs) - left
+    for at, row in enumerate(rows):
+        caption = next((run for run in row if run.x0 > left + 0.2 * wide and _CAPTION.match(_opening(run))), None)
+        if caption is None:
+            continue
+        edge = caption.x0 - 0.5 * caption.size
+        first, last = at, _caption_end(rows, at, edge)
+        while first > 0 and not _crossed(rows[first - 1], edge):
+            first -= 1
+        beside = [run for row in rows[first : last + 1] for run in row]
+        if any(run.x0 < edge and _CAPTION.match(_opening(run)) for run in beside):
+            groups = [[run for row in rows[:first] for run in row]]
+            groups.append([run for run in beside if run.x0 < edge])
+            groups.append([run for run in beside if run.x0 >= edge])
+            rest = [run for row in rows[last + 1 :] for run in row]
+            return [group for group in groups if group] + (_beside_each_other(rest) if rest else [])
+    return [runs]
+
+
+def _caption_end(rows: Sequence[list[Run]], at: int, edge: float) -> int:
+    """The last row beside or below a caption at the right of an edge that belongs to it, or to what is left of it."""
+    seen = rows[at][-1]
+    while at + 1 < len(rows) and not _crossed(rows[at + 1], edge):
+        row = rows[at + 1]
+        if _drop(rows[at][0], row[0]) > 1.5 * max(rows[at][0].size, row[0].size):
+            break
+        if row[-1].x0 >= edge:
+            if _drop(seen, row[-1]) > 1.5 * seen.size:
+                break
+            seen = row[-1]
+        at += 1
+    return at
+
+
+def _drop(upper: Run, lower: Run) -> float:
+    return (upper.y0 + upper.y1 - lower.y0 - lower.y1) / 2
+
+
+def _opening(run: Run) -> str:
+    return " ".join(word.text for word in run.words[:3])
+
+
+def _crossed(row: Sequence[Run], x: float) -> bool:
+    return any(run.x0 < x - 1 and run.x1 > x + 1 for run in row)
 
 
 def _joined_spans(groups: dict[tuple[int, int], list[Run]]) -> list[list[Run]]:
@@ -191,7 +263,13 @@ def _gutter(runs: Sequence[Run], width: float) -> float | None:
     if len(runs) < 20:
         return None
     tries = [width * (0.25 + 0.5 * step / 100) for step in range(101)]
-    crossing = [sum(run.x0 < x - 2 and run.x1 > x + 2 for run in runs) for x in tries]
+    steps = [0] * (len(tries) + 1)
+    for run in runs:
+        first, behind = bisect_right(tries, run.x0 + 2), bisect_left(tries, run.x1 - 2)
+        if first < behind:
+            steps[first] += 1
+            steps[behind] -= 1
+    crossing = list(accumulate(steps[:-1]))
     least = min(crossing)
     strips = [list(strip) for count, strip in groupby(range(len(tries)), key=crossing.__getitem__) if count == least]
     strip = max(strips, key=len)
@@ -204,18 +282,24 @@ def _gutter(runs: Sequence[Run], width: float) -> float | None:
 
 
 def _is_prose(runs: Sequence[Run]) -> bool:
-    """Whether most rows fill the column, as text does and a table's cells do not."""
+    """Whether most rows fill the column with words, as text does and a table's cells do not."""
     rows = _rows(runs)
-    if len(rows) < 6:
+    if len(rows) < 6 or sum(map(_is_numeric, runs)) > 0.5 * len(runs):
         return False
     wide = max(run.x1 for run in runs) - min(run.x0 for run in runs)
     return median(sum(run.x1 - run.x0 for run in row) for row in rows) > 0.6 * wide
 
 
+def _is_numeric(run: Run) -> bool:
+    return not any(letter.isalpha() for word in run.words for letter in word.text)
+
+
 def _line(row: Sequence[Run], column: tuple[float, float]) -> Line:
-    main = max(row, key=lambda run: len(run.letters))
+    main = max(row, key=lambda run: sum(len(word.text) for word in run.words))
+    words = _words(row)
     return Line(
-        cells=_cells(row),
+        text=" ".join(word.text for word in words),
+        words=words,
         x0=row[0].x0,
         x1=max(run.x1 for run in row),
         y0=min(run.y0 for run in row),
@@ -226,18 +310,18 @@ def _line(row: Sequence[Run], column: tuple[float, float]) -> Line:
     )
 
 
-def _cells(row: Sequence[Run]) -> tuple[str, ...]:
-    """Texts of a row; neighbours are one cell when close, and signs and list marks go with what they belong to."""
-    cells = [row[0].text]
-    for before, run in pairwise(row):
-        text = run.text
-        near = run.x0 - before.x1 < _RUN_GAP * max(before.size, run.size)
-        if cells[-1] in _UNIT_BEFORE or text in _UNIT_AFTER:
-            cells[-1] += text
-        elif near or (len(cells) == 1 and _LABEL.fullmatch(cells[0])):
-            cells[-1] += f" {text}" if run.x0 - before.x1 > 0.15 * run.size else text
+def _words(row: Sequence[Run]) -> tuple[Word, ...]:
+    """Words of a row; those of two fonts that touch, such as small capitals after a large one, are one."""
+    if len(row) == 1:
+        return tuple(row[0].words)
+    placed = [(word, run) for run in row for word in run.words]
+    if any(run.x0 < before.x1 - 0.3 * run.size for before, run in pairwise(row)):
+        placed.sort(key=lambda pair: pair[0].x0)  # a footnote's mark stands within the run around it
+    words = [placed[0][0]]
+    for (_, before), (word, run) in pairwise(placed):
+        last = words[-1]
+        if run is before or word.x0 - last.x1 > 0.15 * run.size:
+            words.append(word)
         else:
-            sign = cells[-1][-2:] if cells[-1][-2:] in _LONE_SIGNS else ""
-            cells[-1] = cells[-1].removesuffix(sign)
-            cells.append(sign.strip() + text)
-    return tuple(cells)
+            words[-1] = Word(last.x0, max(last.x1, word.x1), last.text + word.text)
+    return tuple(words)

@@ -1,5 +1,7 @@
 """Ruled tables in PDFs by pdfplumber: slow, so only on pages whose lines form a grid, and only on so many.
 
+Tables of figures that were found by their alignment stay as they are: shaded rows look like a grid and are none.
+
 The bound is a number of pages, not of seconds: the same bytes must give the same passages on every machine.
 """
 
@@ -8,6 +10,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 
 import pdfplumber
@@ -17,6 +20,7 @@ from pdfminer.psexceptions import PSException
 from pdfplumber.utils.exceptions import MalformedPDFException, PdfminerException
 from pypdfium2 import raw
 
+from kedge.ingest.parse.pdf_headers import Rules
 from kedge.ingest.parse.pdf_page import Line
 
 MAX_PAGES = 20
@@ -51,16 +55,18 @@ class TableFinder:
         self._left = MAX_PAGES
         self.warnings: list[str] = []
 
-    def with_tables(self, page: pypdfium2.PdfPage, number: int, lines: list[Line]) -> list[Line]:
+    def with_tables(self, page: pypdfium2.PdfPage, number: int, lines: list[Line], rules: Rules) -> list[Line]:
         """The lines of a page, those inside a ruled table replaced by its rows."""
-        if len(lines) > _MAX_LINES or self._left < 0 or not _has_grid(page):
+        settled = _settled(lines)
+        if len(lines) > _MAX_LINES or self._left < 0 or not _has_grid(rules, settled):
             return lines
         self._left -= 1
         if self._left < 0:
             self.warnings.append(f"Ruled tables were looked for up to page {number} only.")
             return lines
         for box, rows in self._tables(number, page.get_height()):
-            lines = _replace(lines, box, rows)
+            if not any(_overlap(box, other) for other in settled):
+                lines = _replace(lines, box, rows)
         return lines
 
     def _tables(self, number: int, height: float) -> list[tuple[Box, Rows]]:
@@ -79,16 +85,46 @@ class TableFinder:
         return tables
 
 
-def _has_grid(page: pypdfium2.PdfPage) -> bool:
-    """Whether thin lines run both ways."""
-    across = down = 0
+def read_rules(page: pypdfium2.PdfPage) -> Rules:
+    """The thin lines of a page; none where it is a drawing of thousands of them."""
+    across: list[Box] = []
+    down: list[Box] = []
     for number, item in enumerate(page.get_objects(filter=[raw.FPDF_PAGEOBJ_PATH], max_depth=2)):
         if number > _MAX_PATHS:
-            return False
+            return Rules()
         left, bottom, right, top = item.get_bounds()
-        across += top - bottom < 2 and right - left > 30
-        down += right - left < 2 and top - bottom > 12
-    return across >= _LEAST_LINES and down >= _LEAST_LINES
+        if top - bottom < 2 and right - left > 5:
+            across.append((left, bottom, right, top))
+        elif right - left < 2 and top - bottom > 12:
+            down.append((left, bottom, right, top))
+    return Rules(tuple(across), tuple(down))
+
+
+def _has_grid(rules: Rules, settled: Sequence[Box]) -> bool:
+    """Whether thin lines run both ways outside the tables that are found already."""
+    across = [
+        rule for rule in rules.across if rule[2] - rule[0] > 30 and not any(_overlap(rule, box) for box in settled)
+    ]
+    down = [rule for rule in rules.down if not any(_overlap(rule, box) for box in settled)]
+    return len(across) >= _LEAST_LINES and len(down) >= _LEAST_LINES
+
+
+def _settled(lines: Sequence[Line]) -> list[Box]:
+    """Where tables of figures stand."""
+    boxes: list[Box] = []
+    for number, group in groupby(lines, key=lambda line: line.table):
+        if not number:
+            continue
+        rows = list(group)
+        figures = sum(any(letter.isdigit() for letter in row.text.rpartition("|")[2]) for row in rows)
+        if 2 * figures >= len(rows):
+            x0, x1 = min(row.x0 for row in rows), max(row.x1 for row in rows)
+            boxes.append((x0, min(row.y0 for row in rows), x1, max(row.y1 for row in rows)))
+    return boxes
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def _is_table(rows: Rows) -> bool:
@@ -101,7 +137,12 @@ def _replace(lines: Sequence[Line], box: Box, rows: Rows) -> list[Line]:
     if not inside:
         return list(lines)
     first = inside[0]
-    table = [replace(first, cells=_with_signs(row), column=(box[0], box[2])) for row in rows if any(row)]
+    number = 1 + max(line.table for line in lines)
+    table = [
+        replace(first, text=" | ".join(_with_signs(row)), column=(box[0], box[2]), table=number)
+        for row in rows
+        if any(row)
+    ]
     kept: list[Line] = []
     for line in lines:
         if line is first:

@@ -12,7 +12,17 @@ from typing import ClassVar
 from kedge.core.errors import SourceFault, UsageError
 from kedge.core.ids import document_id, passage_id, sha256, stable_json, version_id
 from kedge.core.settings import Settings
-from kedge.core.values import PAGE_BREAKS, Chunk, Document, IngestRequest, Json, Metadata, Passage, SourceError
+from kedge.core.values import (
+    PAGE_BREAKS,
+    TABLE_HEAD,
+    Chunk,
+    Document,
+    IngestRequest,
+    Json,
+    Metadata,
+    Passage,
+    SourceError,
+)
 from kedge.ingest.apart.limits import ParseLimits
 from kedge.ingest.chunk.passages import ChunkLimits, chunk
 from kedge.ingest.making import document_of, passage_of
@@ -101,7 +111,7 @@ class DocumentMaker:
                     url=document.url,
                     content_hash="",
                     at=now,
-                    metadata=_with_breaks(document.metadata, piece),
+                    metadata=_with_place(document.metadata, piece),
                 )
                 for piece in chunks
             ]
@@ -178,10 +188,14 @@ def _bytes(path: Path) -> int:
         return 0
 
 
-def _with_breaks(metadata: Metadata, piece: Chunk) -> Metadata:
-    if not piece.page_breaks:
-        return metadata
-    return {**metadata, PAGE_BREAKS: ",".join(f"{offset}:{page}" for offset, page in piece.page_breaks)}
+def _with_place(metadata: Metadata, piece: Chunk) -> Metadata:
+    """The document's metadata and what a passage's own place adds."""
+    own: dict[str, Json] = {}
+    if piece.page_breaks:
+        own[PAGE_BREAKS] = ",".join(f"{offset}:{page}" for offset, page in piece.page_breaks)
+    if piece.table_head:
+        own[TABLE_HEAD] = piece.table_head
+    return {**metadata, **own} if own else metadata
 
 
 def _identified(passage: Passage, seen: Counter[str]) -> Passage:

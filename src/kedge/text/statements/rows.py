@@ -2,7 +2,8 @@
 
 A table here is lines whose cells are parted by `|`, as markdown writes them and as PDF and HTML tables are written into
 a document's text. Header rows are told by what they hold: in markdown the row above the rule; elsewhere the rows before
-the first that has a label and figures. Headers that reach over several columns are laid over each of them.
+the first that has a label and figures. A header row with a cell for each column names them one by one; one with fewer
+cells is laid over them in equal shares.
 """
 
 from __future__ import annotations
@@ -16,14 +17,21 @@ from kedge.text.statements.statement import Cell, Statement
 
 _RULE = re.compile(r"[\s|:=+-]{3,}")
 _FIGURE = re.compile(
-    r"[\s$€£¥(+−–—-]{0,4}\d[\d,. ]{0,30}\s?[%)]{0,2}(?:\s?(?:million|billion|bn|m|k|x|pp|bps))?|[—–-]|n/?a", re.I
+    r"[\s$€£¥(+−–—~<>=≤≥±-]{0,4}\d[\d,. ]{0,30}\s?[%)‰†‡*]{0,3}(?:\s?(?:million|billion|bn|m|k|x|pp|bps))?"
+    r"(?:\s?[(\[±][^()\[\]]{1,30}[)\]]?[%†‡*]{0,3})?|[$€£(]{0,2}[—–-]\)?|[†‡*✓✗×]{1,3}|n/?a|n\.?s\.?",
+    re.I,
 )
 _PERIOD = re.compile(
     r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,7}\.?(?:\s+\d{1,2},?)?(?:\s+\d{4})?|\b(?:19|20)\d\d\b"
     r"|\b(?:three|six|nine|twelve) months|\byears? ended|\bquarter|\bfiscal|\bchange\b|^\W*%\W*$",
     re.IGNORECASE,
 )
+_CAPTION = re.compile(r"(?:Table|TABLE|Tab\.)\s{1,3}[A-Z]{0,2}\.?\d{1,3}[a-z]?\s{0,2}[:.|–—]\s")
 _GROUP_CHARS = 80
+_ONLY_HEAD = 6
+"""Lines up to which the beginning of a table without rows of figures is taken for nothing but its head."""
+MAX_HEAD = 2000
+"""Characters of a table's head that are kept with the rest of a table that was cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,21 +64,69 @@ class _CutRow:
     spans: list[tuple[int, int]]
     texts: list[str]
 
+    @property
+    def is_name(self) -> bool:
+        """Whether it names the rows below it, such as `Net sales:`."""
+        return len(self.texts) == 1
 
-def rows(lines: Sequence[TableLine], caption: str, unit: str) -> list[Statement]:
-    """A statement for each row that says something; header rows, rules and group lines are none of their own."""
+    @property
+    def is_panel(self) -> bool:
+        """Whether it names a whole part of the table: a lone cell between bars."""
+        return self.is_name and self.line.text.lstrip().startswith("|")
+
+
+def rows(lines: Sequence[TableLine], caption: str, unit: str, above: str = "") -> list[Statement]:
+    """A statement for each row that says something; header rows, rules and group lines are none of their own.
+
+    `above` is the head of a table that was cut, `lines` a later part of it (see `table_head`).
+    """
+    head = [TableLine(0, text) for text in above.split("\n") if text.strip()]
+    captions = [line.text for line in head if _CAPTION.match(line.text)]
+    table = _cut([*(line for line in head if not _CAPTION.match(line.text)), *lines])
+    caption = plain(captions[0]).rstrip(".") if captions else caption
+    made = _under_one_header(table, caption, unit) if table.one_header else _under_headers(table, caption, unit)
+    return [statement for row, statement in made if not any(row.line is line for line in head)]
+
+
+def table_head(text: str) -> str:
+    """What must be known of a table to read the rows that come after `text`, which is its beginning: some lines of it.
+
+    They are its caption, its header rows, and the names of the part and of the group in which the text ends.
+    """
+    lines = [TableLine(0, line) for line in text.split("\n") if line.strip()]
+    kept = [line for line in lines[:1] if _CAPTION.match(line.text)]
+    table = _cut(lines[len(kept) :])
+    rules = [line for line in lines if _RULE.fullmatch(line.text)]
+    if table.one_header and not rules and len(lines) <= _ONLY_HEAD:
+        return text.strip("\n")[:MAX_HEAD]
+    kept += [row.line for row in table.heads]
+    kept += rules[:1]
+    panel = group = None
+    for row in table.body if not table.one_header else ():
+        if row.is_name:
+            panel, group = (row, None) if row.is_panel else (panel, row)
+    kept += [row.line for row in (panel, group) if row is not None]
+    return "\n".join(line.text for line in kept)[:MAX_HEAD]
+
+
+@dataclass(frozen=True, slots=True)
+class _CutTable:
+    heads: list[_CutRow]
+    body: list[_CutRow]
+    one_header: bool
+    """Whether its first row names the columns, and nothing else is told apart."""
+
+
+def _cut(lines: Sequence[TableLine]) -> _CutTable:
     ruled = any(_RULE.fullmatch(line.text) and "-" in line.text for line in lines)
     table = [_row(line) for line in lines if not _RULE.fullmatch(line.text)]
-    if not table:
-        return []
-    if ruled:
-        return _under_one_header(table, caption, unit)
-    first = next((place for place, row in enumerate(table) if _is_data(row)), None)
+    first = None if ruled else next((place for place, row in enumerate(table) if _is_data(row)), None)
     if first is None:
-        return _under_one_header(table, caption, unit)
-    while first and len(table[first - 1].texts) == 1 and not _PERIOD.search(table[first - 1].texts[0]):
+        return _CutTable(table[:1], table[1:], one_header=True)
+    by_column = any(not text for row in table for text in row.texts)
+    while first and _names_rows(table[first - 1], by_column):
         first -= 1  # the first group's name stands between headers and rows
-    return _under_headers(table[:first], table[first:], caption, unit)
+    return _CutTable(table[:first], table[first:], one_header=False)
 
 
 def _row(line: TableLine) -> _CutRow:
@@ -78,8 +134,12 @@ def _row(line: TableLine) -> _CutRow:
     return _CutRow(line, spans, [plain(line.text[start - line.start : end - line.start]) for start, end in spans])
 
 
+def _names_rows(row: _CutRow, by_column: bool) -> bool:
+    return row.is_name and (by_column or row.texts[0].endswith(":") or not _PERIOD.search(row.texts[0]))
+
+
 def _is_data(row: _CutRow) -> bool:
-    label, values = row.texts[0], row.texts[1:]
+    label, values = row.texts[0], [text for text in row.texts[1:] if text]
     figures = sum(_FIGURE.fullmatch(value) is not None for value in values)
     return bool(values) and bool(label) and not _is_header(row) and 2 * figures >= max(1, len(values))
 
@@ -88,43 +148,60 @@ def _is_header(row: _CutRow) -> bool:
     return all(_PERIOD.search(text) for text in row.texts if text) or _FIGURE.fullmatch(row.texts[0]) is not None
 
 
-def _under_one_header(table: Sequence[_CutRow], caption: str, unit: str) -> list[Statement]:
-    head = table[0].texts
+def _under_one_header(table: _CutTable, caption: str, unit: str) -> list[tuple[_CutRow, Statement]]:
+    head = table.heads[0].texts if table.heads else []
     made = []
-    for row in table[1:]:
-        headers = head if len(head) == len(row.texts) else [""] * len(row.texts)
-        made.append(_statement(row, headers, caption, unit, ""))
+    for row in table.body:
+        fits = len(head) > 1 and len(head) >= len(row.texts)
+        headers = head[: len(row.texts)] if fits else [""] * len(row.texts)
+        made.append((row, _statement(row, headers, caption, unit, "")))
     return made
 
 
-def _under_headers(heads: Sequence[_CutRow], body: Sequence[_CutRow], caption: str, unit: str) -> list[Statement]:
-    width = max(len(row.texts) for row in body) - 1
-    group = ""
+class _Heads:
+    """The header rows of a table, laid over its columns."""
+
+    def __init__(self, heads: Sequence[_CutRow], body: Sequence[_CutRow]) -> None:
+        self._heads = heads
+        self._width = max(len(row.texts) for row in body)
+
+    def over(self, row: _CutRow) -> list[str]:
+        """What stands over each cell of a row, outermost first, each once."""
+        count = len(row.texts)
+        return [self._over(column, count) for column in range(count)]
+
+    def _over(self, column: int, count: int) -> str:
+        parts: list[str] = []
+        for head in self._heads:
+            text = self._cell(head, column, count)
+            if text and text not in parts:
+                parts.append(text)
+        return " ".join(parts)
+
+    def _cell(self, head: _CutRow, column: int, count: int) -> str:
+        texts = head.texts
+        if len(texts) >= self._width:
+            return texts[column]
+        if column == 0 or (len(texts) == 1 and count > 2 and not _PERIOD.search(texts[0])):
+            return ""  # the label has no header; a line of its own is over no column in particular
+        width = self._width if len(texts) == self._width - 1 else count
+        return texts[min((column - 1) * len(texts) // (width - 1), len(texts) - 1)]
+
+
+def _under_headers(table: _CutTable, caption: str, unit: str) -> list[tuple[_CutRow, Statement]]:
+    heads = _Heads(table.heads, table.body)
+    panel = group = ""
     made = []
-    for row in body:
-        if len(row.texts) == 1:
-            group = row.texts[0].rstrip(":") if len(row.texts[0]) <= _GROUP_CHARS else ""
+    for row in table.body:
+        if row.is_name:
+            name = row.texts[0].rstrip(":") if len(row.texts[0]) <= _GROUP_CHARS else ""
+            panel, group = (name, "") if row.is_panel else (panel, name)
             continue
-        count = len(row.texts) - 1
-        headers = ["", *(_over(heads, column, width if count == width else count) for column in range(count))]
-        made.append(_statement(row, headers, caption, unit, group))
+        named = f"{panel}: {group}" if panel and group else panel or group
+        made.append((row, _statement(row, heads.over(row), caption, unit, named)))
         if row.texts[0].lower().startswith("total"):
             group = ""
     return made
-
-
-def _over(heads: Sequence[_CutRow], column: int, width: int) -> str:
-    """All header cells that reach over a value column, outermost first, each once."""
-    parts: list[str] = []
-    for head in heads:
-        texts = head.texts[1:] if len(head.texts) == width + 1 else head.texts
-        if len(texts) == 1 and width > 1 and not _PERIOD.search(texts[0]):
-            continue  # a line of its own, over no column in particular
-        if texts:
-            over = texts[min(column * len(texts) // width, len(texts) - 1)]
-            if over and over not in parts:
-                parts.append(over)
-    return " ".join(parts)
 
 
 def _statement(row: _CutRow, headers: Sequence[str], caption: str, unit: str, group: str) -> Statement:

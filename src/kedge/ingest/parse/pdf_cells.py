@@ -1,0 +1,113 @@
+"""Words of a PDF line to cells: what stands close together, signs with the figures they belong to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from kedge.ingest.parse.pdf_page import Line, Word
+
+STRONG_GAP, WEAK_GAP = 1.5, 0.6
+"""White space, in font sizes, that parts cells by itself, and where figures stand on its right."""
+_FIGURE = re.compile(
+    r"[^\w\s]{0,4}\d[\d.,:/×–−-]{0,24}[^\w\s]{0,4}(?:[kKmMxXwW]|bn|pp|bps)?[^\w\s]{0,2}|[-–—†‡*✓✗×]{1,3}"
+    r"|[$€£¥(]{1,2}[-–—]|n/?a|N/?A|n\.s\."
+)
+_YEAR = re.compile(r"(?:19|20)\d\d[,.]?")
+_LIST_MARK = re.compile(
+    r"(?:\d{1,3}(?:\.\d{1,3})*[.):]?|[•●◦▪■‣∙·–—*-]|\((?:[a-zA-Z]|[ivxIVX]{1,4}|\d{1,3})\)|(?:Item|ITEM|Part|PART|Note)\s+\w{1,3}\.?)"
+)
+_SIGN_BEFORE = re.compile(r"[$€£¥(]{1,2}")
+_SIGN_AFTER = re.compile(r"\)?%\)?|\)")
+_CURRENCIES = frozenset("$€£¥")
+_SIGN_REACH = 12.0
+"""Font sizes over which a currency sign at the left of its column belongs to the figure at the right of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Words of a line that belong to one cell."""
+
+    x0: float
+    x1: float
+    words: tuple[Word, ...]
+
+    @property
+    def text(self) -> str:
+        return cell_text(self.words)
+
+    @property
+    def figure_x0(self) -> float:
+        """Where it begins, a currency sign at the left of the column left out."""
+        first, *others = self.words
+        return others[0].x0 if others and first.text in _CURRENCIES else self.x0
+
+    @property
+    def middle(self) -> float:
+        return (self.x0 + self.x1) / 2
+
+    @property
+    def is_figure(self) -> bool:
+        """Whether it holds figures only, e.g. `0.59 (0.41–0.85)` or `$ 28,408`."""
+        return all(_FIGURE.fullmatch(word.text) or _is_sign(word) for word in self.words)
+
+    @property
+    def is_year(self) -> bool:
+        return all(_YEAR.fullmatch(word.text) for word in self.words)
+
+
+def segments(line: Line, gap: float = WEAK_GAP) -> list[Segment]:
+    """The cells of a line where white space of `gap` font sizes parts them; a list's mark goes with its item."""
+    reach = gap * line.size
+    parts: list[list[Word]] = []
+    for word in line.words:
+        if parts and _belongs(parts[-1][-1], word, reach, line.size):
+            parts[-1].append(word)
+        else:
+            parts.append([word])
+    found = [_segment(part) for part in parts]
+    if len(found) > 1 and _LIST_MARK.fullmatch(found[0].text) and not found[1].is_figure:
+        found[:2] = [_segment([*found[0].words, *found[1].words])]
+    return found
+
+
+def cell_text(words: Iterable[Word]) -> str:
+    """Words as one text, without the space that a page leaves between a figure and its sign."""
+    text = last = ""
+    for word in words:
+        joined = _SIGN_BEFORE.fullmatch(last) or (_SIGN_AFTER.fullmatch(word.text) and _FIGURE.fullmatch(last))
+        text += word.text if joined or not text else f" {word.text}"
+        last = word.text
+    return text
+
+
+def is_strong(line: Line) -> bool:
+    """Whether white space alone parts it into cells."""
+    return len(segments(line, STRONG_GAP)) > 1
+
+
+def has_figures(parts: Sequence[Segment]) -> bool:
+    """Whether it ends in two cells of figures or more, after something else."""
+    return len(parts) > 2 and parts[-1].is_figure and parts[-2].is_figure
+
+
+def _belongs(before: Word, word: Word, reach: float, size: float) -> bool:
+    gap = word.x0 - before.x1
+    if gap >= reach:
+        if _SIGN_BEFORE.fullmatch(before.text):
+            return gap < _SIGN_REACH * size and _FIGURE.fullmatch(word.text) is not None
+        return (
+            gap < STRONG_GAP * size
+            and _SIGN_AFTER.fullmatch(word.text) is not None
+            and _FIGURE.fullmatch(before.text) is not None
+        )
+    return word.text not in _CURRENCIES or _FIGURE.fullmatch(before.text) is None
+
+
+def _is_sign(word: Word) -> bool:
+    return _SIGN_BEFORE.fullmatch(word.text) is not None or _SIGN_AFTER.fullmatch(word.text) is not None
+
+
+def _segment(words: Sequence[Word]) -> Segment:
+    return Segment(words[0].x0, max(word.x1 for word in words), tuple(words))

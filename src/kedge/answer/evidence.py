@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from kedge.core.values import Passage, SearchHit
+from kedge.core.values import TABLE_HEAD, Passage, SearchHit
 from kedge.models.read.reader import Readable, Reading, StatementReading
 from kedge.retrieve.when import own_periods
 from kedge.text.analyze import terms
@@ -67,13 +67,14 @@ def cut(passage: Passage) -> tuple[Statement, ...]:
     if any(_REFERENCES.fullmatch(part) for part in passage.section_path[-2:]):
         return ()
     orders = ordering_spans(passage.text)
-    made = _cut(passage.text, caption)
+    head = passage.metadata.get(TABLE_HEAD)
+    made = _cut(passage.text, caption, head if isinstance(head, str) else "")
     return tuple(one for one in made if not inside(orders, one.start, one.end)) if orders else made
 
 
 @lru_cache(maxsize=512)
-def _cut(text: str, caption: str) -> tuple[Statement, ...]:
-    return tuple(statements(text, caption))
+def _cut(text: str, caption: str, table_head: str) -> tuple[Statement, ...]:
+    return tuple(statements(text, caption, table_head=table_head))
 
 
 def worth_reading(question: Question, asked: Sequence[Period], made: Sequence[Statement]) -> tuple[Statement, ...]:

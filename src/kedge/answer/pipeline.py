@@ -116,13 +116,19 @@ class Answerer:
                 yield part
 
     async def _found(self, query: Query) -> tuple[SearchResult, _Judged]:
-        """More is looked at than is asked for: the best passage is not always the one that says it."""
         collection = await self._collections.get(query.scope)
-        result = await self._retriever.search(replace(query, top_k=max(query.top_k, LOOKED_AT)), collection)
-        tables = await self._tables(query, collection, result.hits)
-        with stage("judge", hits=len(result.hits) + len(tables)):
-            judged = await self._judge(query, collection, (*result.hits, *tables))
+        result, hits = await self.evidence(query, collection)
+        with stage("judge", hits=len(hits)):
+            judged = await self._judge(query, collection, hits)
         return replace(result, hits=result.hits[: query.top_k]), judged
+
+    async def evidence(self, query: Query, collection: Collection) -> tuple[SearchResult, tuple[SearchHit, ...]]:
+        """What was found, and all that an answer may be made of.
+
+        More is looked at than is asked for: the best passage is not always the one that says it.
+        """
+        result = await self._retriever.search(replace(query, top_k=max(query.top_k, LOOKED_AT)), collection)
+        return result, (*result.hits, *await self._tables(query, collection, result.hits))
 
     async def _tables(self, query: Query, collection: Collection, hits: Sequence[SearchHit]) -> tuple[SearchHit, ...]:
         """Further passages with tables whose rows have most of the question, where a figure is asked for.

@@ -15,7 +15,7 @@ from kedge.answer.compose.extract import extract_answer
 from kedge.answer.compose.quote import ExtractedAnswer
 from kedge.answer.compose.several import extract_several
 from kedge.answer.compose.show import shown
-from kedge.answer.evidence import ReadPassage, Stated, cut, stated
+from kedge.answer.evidence import ReadPassage, cut, stated
 from kedge.answer.judge.calibrated import default_judge, judge_features
 from kedge.answer.judge.reading import Signs, read_judge, signs_of
 from kedge.answer.read import Readings
@@ -79,9 +79,7 @@ class Judging:
         form = shape_of(question.text)
         with stage("read", passages=len(hits)):
             read = await self.readings.of(question, [hit.passage for hit in hits], all_of=form.kind in ALL_READ)
-        asked = periods(question.text)
-        found = stated(read, asked, [own_periods(one.passage) if asked else () for one in read])
-        return _composed(question, form, read, found, hits)
+        return composed(question, form, read, hits)
 
     async def _unread(self, question: Question, collection: Collection, hits: Sequence[SearchHit]) -> Verdict:
         passages = [EvidencePassage(hit.passage.text, heading(hit.passage)) for hit in hits]
@@ -111,9 +109,10 @@ class Judging:
         return rank_sentences(candidates, await embedder.embed_query(question.text), vectors)
 
 
-def _composed(
-    question: Question, form: Form, read: Sequence[ReadPassage], found: Sequence[Stated], hits: Sequence[SearchHit]
-) -> Verdict:
+def composed(question: Question, form: Form, read: Sequence[ReadPassage], hits: Sequence[SearchHit]) -> Verdict:
+    """What the passages that were read say, and how probable it is that this is right."""
+    asked = periods(question.text)
+    found = stated(read, asked, [own_periods(one.passage) if asked else () for one in read])
     headings = {place: heading(hit.passage) for place, hit in enumerate(hits)}
     cuts = {one.place: cut(one.passage) for one in read}
     choice: Choice | None = choose(form, found, cuts, headings)

@@ -50,20 +50,21 @@ _GOES_ON = re.compile(r"(?<![.!?:;])\n(?=[^\S\n]{0,12}(?:[a-z(]|[*_`]{1,2}[a-z]|
 """A line break inside a sentence."""
 
 
-def statements(text: str, caption: str = "", before: str = "") -> list[Statement]:
+def statements(text: str, caption: str = "", before: str = "", table_head: str = "") -> list[Statement]:
     """The statements of a passage in order, not overlapping.
 
     `caption` is what its tables are called (the section's heading), `before` the end of the passage before it: its last
-    sentence may lead in, and say a table's unit.
+    sentence may lead in, and say a table's unit. `table_head` are the headers of the table that the text begins inside.
     """
-    return list(_Cutter(text, caption, before).cut())
+    return list(_Cutter(text, caption, before, table_head).cut())
 
 
 class _Cutter:
-    def __init__(self, text: str, caption: str, before: str) -> None:
+    def __init__(self, text: str, caption: str, before: str, table_head: str) -> None:
         self._text = text
         self._caption = plain(caption)
         self._lines = _lines(text)
+        self._table_head = table_head
         self._lead = _last_sentence(before)
         """The sentence said last, which may announce what follows."""
         self._unit = _unit_in(before)
@@ -153,7 +154,8 @@ class _Cutter:
         while last < len(self._lines) and self._goes_on(last):
             last += 1
         unit = _unit_in(self._text[max(0, self._lines[at].start - 400) : self._lines[at].start]) or self._unit
-        yield from rows(self._lines[at:last], self._caption, unit)
+        above = "" if any(line.text.strip() for line in self._lines[:at]) else self._table_head
+        yield from rows(self._lines[at:last], self._caption, unit, above)
         return max(last, at + 1)
 
     def _goes_on(self, at: int) -> bool:

@@ -73,7 +73,7 @@ _SHORT_DATE = re.compile(r"[\s,]{1,3}[\d/.-]{4,10}\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class DocumentIdentity:
     """What a document calls itself beside its title; empty: it does not say."""
 
     organisation: str = ""
@@ -95,7 +95,7 @@ class Identity:
         return {one.name: value for one in fields(self) if (value := getattr(self, one.name))}
 
 
-def identity_of(document: ParsedDocument, name: str, url: str = "", given: Metadata | None = None) -> Identity:
+def identity_of(document: ParsedDocument, name: str, url: str = "", given: Metadata | None = None) -> DocumentIdentity:
     """What the document says of itself, with what was `given` with it in place of what was found."""
     title = " ".join((document.title or "").split())
     said = {**document.metadata, **(given or {})}
@@ -114,7 +114,7 @@ def identity_of(document: ParsedDocument, name: str, url: str = "", given: Metad
         words = str(time)
     ended = time.end_date if time is not None and time.months else None
     day = _given_date(said) or _date_in(title, cover, about, stem, url, reports=bool(type))
-    found = Identity(
+    found = DocumentIdentity(
         organisation=organisation[:MAX_PART],
         document_type=type,
         period=words,
@@ -124,7 +124,7 @@ def identity_of(document: ParsedDocument, name: str, url: str = "", given: Metad
     )
     paged = any(block.page is not None for block in document.blocks[:1])
     if found.metadata or paged or (file and tells_nothing(title) and title):
-        return Identity(**{**found.metadata, "file_name": said_in(said, "file_name") or file})  # type: ignore[arg-type]
+        return DocumentIdentity(**{**found.metadata, "file_name": said_in(said, "file_name") or file})  # type: ignore[arg-type]
     return found
 
 

@@ -26,7 +26,7 @@ _GIVEN = {
 }
 """Other names under which front matter gives the same."""
 
-_MARKUP = re.compile(r"^[#>*_\s☐☑☒✓✔•|-]+|[*_#|\s]+$")
+_MARKS_BEFORE, _MARKS_AFTER = "#>*_☐☑☒✓✔•|- \t", "#*_| \t"
 _CODE = r"(?P<code>(?:\d{2,4}|[A-Z]{1,3}-\d{1,3}|\d{1,3}-[A-Z]{1,3}|[A-Z]{1,2}\d{1,3})(?:/A)?)"
 _FORM = re.compile(rf"(?:form|formular|schedule)\s{{1,3}}{_CODE}\b(?!-)", re.IGNORECASE)
 _REPORT = (
@@ -57,7 +57,7 @@ _LEGAL = re.compile(
 )
 _BODY_WORDS = (
     "board council commission agency authority association foundation society institute university committee trust "
-    "bank department ministry bureau office administration"
+    "bank department ministry bureau administration"
 )
 _BODY = re.compile(rf"(?:the\s)?(?:.{{2,80}}\s)?(?:{'|'.join(_BODY_WORDS.split())})(?:\s(?:of|for)\s.{{2,60}})?", re.I)
 _SMALL = frozenset("of the and for & de la des der die und von y et a an on in".split())
@@ -140,8 +140,12 @@ def _cover(document: ParsedDocument) -> list[str]:
         rows = [row for row in text[:4000].splitlines() if row.strip()]
         if len(text) > _PROSE and rows and len(text) / len(rows) > 60:
             break
-        lines.extend(plain for row in rows if (plain := " ".join(_MARKUP.sub("", row).split())))
+        lines.extend(plain for row in rows if (plain := _plain(row)))
     return lines[:MAX_COVER]
+
+
+def _plain(row: str) -> str:
+    return " ".join(row.lstrip(_MARKS_BEFORE).rstrip(_MARKS_AFTER).split())
 
 
 # ---------------------------------------------------------------------------------------------------- type

@@ -26,7 +26,7 @@ _GIVEN = {
 }
 """Other names under which front matter gives the same."""
 
-_MARKUP = re.compile(r"^[#>*_\s☐☑☒✓✔•|-]+|[*_#|\s]+$")
+_MARKS_BEFORE, _MARKS_AFTER = "#>*_☐☑☒✓✔•|- \t", "#*_| \t"
 _CODE = r"(?P<code>(?:\d{2,4}|[A-Z]{1,3}-\d{1,3}|\d{1,3}-[A-Z]{1,3}|[A-Z]{1,2}\d{1,3})(?:/A)?)"
 _FORM = re.compile(rf"(?:form|formular|schedule)\s{{1,3}}{_CODE}\b(?!-)", re.IGNORECASE)
 _REPORT = (
@@ -57,7 +57,7 @@ _LEGAL = re.compile(
 )
 _BODY_WORDS = (
     "board council commission agency authority association foundation society institute university committee trust "
-    "bank department ministry bureau office administration"
+    "bank department ministry bureau administration"
 )
 _BODY = re.compile(rf"(?:the\s)?(?:.{{2,80}}\s)?(?:{'|'.join(_BODY_WORDS.split())})(?:\s(?:of|for)\s.{{2,60}})?", re.I)
 _SMALL = frozenset("of the and for & de la des der die und von y et a an on in".split())
@@ -73,7 +73,7 @@ _SHORT_DATE = re.compile(r"[\s,]{1,3}[\d/.-]{4,10}\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class DocumentIdentity:
     """What a document calls itself beside its title; empty: it does not say."""
 
     organisation: str = ""
@@ -95,7 +95,7 @@ class Identity:
         return {one.name: value for one in fields(self) if (value := getattr(self, one.name))}
 
 
-def identity_of(document: ParsedDocument, name: str, url: str = "", given: Metadata | None = None) -> Identity:
+def identity_of(document: ParsedDocument, name: str, url: str = "", given: Metadata | None = None) -> DocumentIdentity:
     """What the document says of itself, with what was `given` with it in place of what was found."""
     title = " ".join((document.title or "").split())
     said = {**document.metadata, **(given or {})}
@@ -114,7 +114,7 @@ def identity_of(document: ParsedDocument, name: str, url: str = "", given: Metad
         words = str(time)
     ended = time.end_date if time is not None and time.months else None
     day = _given_date(said) or _date_in(title, cover, about, stem, url, reports=bool(type))
-    found = Identity(
+    found = DocumentIdentity(
         organisation=organisation[:MAX_PART],
         document_type=type,
         period=words,
@@ -124,7 +124,7 @@ def identity_of(document: ParsedDocument, name: str, url: str = "", given: Metad
     )
     paged = any(block.page is not None for block in document.blocks[:1])
     if found.metadata or paged or (file and tells_nothing(title) and title):
-        return Identity(**{**found.metadata, "file_name": said_in(said, "file_name") or file})  # type: ignore[arg-type]
+        return DocumentIdentity(**{**found.metadata, "file_name": said_in(said, "file_name") or file})  # type: ignore[arg-type]
     return found
 
 
@@ -140,8 +140,12 @@ def _cover(document: ParsedDocument) -> list[str]:
         rows = [row for row in text[:4000].splitlines() if row.strip()]
         if len(text) > _PROSE and rows and len(text) / len(rows) > 60:
             break
-        lines.extend(plain for row in rows if (plain := " ".join(_MARKUP.sub("", row).split())))
+        lines.extend(plain for row in rows if (plain := _plain(row)))
     return lines[:MAX_COVER]
+
+
+def _plain(row: str) -> str:
+    return " ".join(row.lstrip(_MARKS_BEFORE).rstrip(_MARKS_AFTER).split())
 
 
 # ---------------------------------------------------------------------------------------------------- type

@@ -15,6 +15,7 @@ SEARCH_KEYS = {
     "document_id",
     "external_id",
     "title",
+    "identity",
     "text",
     "score",
     "vector_rank",
@@ -22,8 +23,35 @@ SEARCH_KEYS = {
     "graph_rank",
     "metadata",
 }
-CITATION_KEYS = {"id", "passage_id", "title", "url", "snippet", "start", "end", "relevance_score"}
+CITATION_KEYS = {"id", "passage_id", "title", "url", "snippet", "start", "end", "relevance_score", "identity"}
 ASK_KEYS = {"query_id", "answer", "citations", "confidence", "evidence_probability", "metadata"}
+
+
+FILING = """# FORM 10-Q
+
+For the quarterly period ended {end}
+
+Tidewater Instruments, Inc.
+
+(Exact name of registrant as specified in its charter)
+
+Net sales of tide gauges in Europe were {sales} million dollars.
+"""
+
+
+@pytest.mark.req("D-13")
+def test_two_filings_of_one_firm_are_told_apart_in_every_list(kedge: Kedge, tmp_path: Path) -> None:
+    (tmp_path / "2023 Q2 TWI.md").write_text(FILING.format(end="April 1, 2023", sales=94))
+    (tmp_path / "2023 Q3 TWI.md").write_text(FILING.format(end="July 1, 2023", sales=81))
+    home = ("--home", str(tmp_path / "home"))
+    kedge("ingest", str(tmp_path / "*.md"), *home)
+    listed = {one["identity"] for one in kedge("document", "list", *home, "--json").json()}
+    assert listed == {
+        "Tidewater Instruments, Inc. · 10-Q · quarter ended April 1, 2023 · 2023 Q2 TWI.md",
+        "Tidewater Instruments, Inc. · 10-Q · quarter ended July 1, 2023 · 2023 Q3 TWI.md",
+    }
+    found = " ".join(kedge("search", "net sales of tide gauges", *home).out.split())
+    assert all(" ".join(line.split()) in found for line in listed)
 
 
 @pytest.mark.req("D-11", "D-12")

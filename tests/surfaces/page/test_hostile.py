@@ -84,6 +84,7 @@ CITATION = {
     "id": "[1]",
     "passage_id": "../../evil?x=<b>",
     "title": "<i>t</i>",
+    "identity": "<i>t</i> · <img src=x onerror=alert(1)>",
     "url": "javascript:alert(1)",
     "snippet": "<u>s</u>",
     "start": 0,

@@ -95,7 +95,7 @@ def tells_nothing(title: str, file_name: str = "") -> bool:
     >>> [tells_nothing(title, "acme_q3.pdf") for title in ("FORM 10-Q", "Acme Q3", "Untitled 1", "Knots")]
     [True, True, True, False]
     """
-    same = bool(file_name) and _squeezed(title) == _squeezed(_stem(file_name))
+    same = bool(file_name) and _words(title) == _words(_stem(file_name))
     return same or _STOPGAP.fullmatch(title.strip()) is not None
 
 
@@ -114,8 +114,11 @@ def _time(metadata: Metadata) -> str:
 
 def _within(part: str, parts: list[str]) -> bool:
     """Whether the words of the part stand together in one of the others."""
-    words = f" {' '.join(_WORD.findall(part)).casefold()} "
-    return any(words in f" {' '.join(_WORD.findall(other)).casefold()} " for other in parts)
+    return any(f" {_words(part)} " in f" {_words(other)} " for other in parts)
+
+
+def _words(text: str) -> str:
+    return " ".join(_WORD.findall(text)).casefold()
 
 
 def _squeezed(text: str) -> str:

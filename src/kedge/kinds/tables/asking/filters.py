@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from kedge.kinds.tables.asking.mentions import TableMention
-from kedge.kinds.tables.asking.periods import Period
+from kedge.kinds.tables.asking.periods import AskedPeriod
 from kedge.kinds.tables.plans.plan import Filter, Op, Scalar
 from kedge.kinds.tables.schema import Column
 
@@ -40,7 +40,7 @@ def merged(named: Sequence[NamedRows]) -> list[Filter]:
     return out
 
 
-def dated(period: Period, column: Column) -> Filter | None:
+def dated(period: AskedPeriod, column: Column) -> Filter | None:
     """A period as a filter on a date column, or on one of years; None where that cannot tell."""
     if column.type.measured:
         return _of_years(period, column)
@@ -51,7 +51,7 @@ def dated(period: Period, column: Column) -> Filter | None:
     return Filter(column.field, op, values)
 
 
-def _of_years(period: Period, column: Column) -> Filter | None:
+def _of_years(period: AskedPeriod, column: Column) -> Filter | None:
     first, last = period.first, period.last
     whole = (first is None or (first.month, first.day) == (1, 1)) and (
         last is None or (last.month, last.day) == (12, 31)
@@ -66,7 +66,7 @@ def _of_years(period: Period, column: Column) -> Filter | None:
     return Filter(column.field, Op.AT_MOST, (last.year,)) if last else None
 
 
-def months_together(periods: Sequence[Period]) -> Period | None:
+def months_together(periods: Sequence[AskedPeriod]) -> AskedPeriod | None:
     """Several periods as one: months in a row, or parts that recur."""
     if len({period.part for period in periods}) == 1 and periods[0].part:
         values = tuple(sorted({value for period in periods for value in period.values}))

@@ -13,7 +13,7 @@ from kedge.kinds.tables.asking.filters import dated, merged, months_together, sc
 from kedge.kinds.tables.asking.mentions import TableMention, TableReading
 from kedge.kinds.tables.asking.nouns import Nouns
 from kedge.kinds.tables.asking.numbers import Limit
-from kedge.kinds.tables.asking.periods import Period
+from kedge.kinds.tables.asking.periods import AskedPeriod
 from kedge.kinds.tables.asking.words import name_words, words
 from kedge.kinds.tables.plans.plan import DatePart, Filter, Func, Group, Having, Measure, Op, TablePlan
 from kedge.kinds.tables.plans.plan_text import column_name
@@ -160,10 +160,10 @@ class Frame:
         figure = self._limit_figure(self._limits[0])
         return figure is not None and of_groups(figure)
 
-    def _period_filters(self, periods: Sequence[tuple[TableMention, Period]]) -> list[Filter]:
+    def _period_filters(self, periods: Sequence[tuple[TableMention, AskedPeriod]]) -> list[Filter]:
         if not periods or self._dates is None:
             return []
-        kinds: dict[DatePart | None, list[Period]] = {}
+        kinds: dict[DatePart | None, list[AskedPeriod]] = {}
         for _, period in periods:
             kinds.setdefault(period.part, []).append(period)
         out = []

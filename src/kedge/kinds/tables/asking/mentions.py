@@ -9,7 +9,7 @@ from itertools import pairwise
 from kedge.kinds.tables.asking.amounts import Amount, amounts
 from kedge.kinds.tables.asking.columns import ColumnMatch
 from kedge.kinds.tables.asking.lexicon import Lexicon, lexicon_for
-from kedge.kinds.tables.asking.periods import Period, periods
+from kedge.kinds.tables.asking.periods import AskedPeriod, periods
 from kedge.kinds.tables.asking.rownouns import mark_rows
 from kedge.kinds.tables.asking.same import same_as
 from kedge.kinds.tables.asking.values import MOST_WORDS, SEGMENT, ValueMatch
@@ -47,7 +47,7 @@ class TableMention:
     text: str
     values: list[ValueMatch] = field(default_factory=list)
     columns: ColumnMatch | None = None
-    period: Period | None = None
+    period: AskedPeriod | None = None
     amount: Amount | None = None
     tags: frozenset[str] = frozenset()
     role: str = ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from kedge.kinds.tables.asking.filters import NamedRows, scaled
 from kedge.kinds.tables.asking.mentions import TableMention, TableReading
-from kedge.kinds.tables.asking.periods import Period
+from kedge.kinds.tables.asking.periods import AskedPeriod
 from kedge.kinds.tables.asking.values import ValueMatch
 from kedge.kinds.tables.plans.plan import Filter, Op, Scalar
 from kedge.kinds.tables.schema import Column, ColumnType
@@ -40,7 +40,7 @@ class RowConditions:
     """All that a question says about rows, taken from its mentions."""
 
     named: list[NamedRows] = field(default_factory=list)
-    periods: list[tuple[TableMention, Period]] = field(default_factory=list)
+    periods: list[tuple[TableMention, AskedPeriod]] = field(default_factory=list)
     limits: list[Limit] = field(default_factory=list)
     others: list[tuple[TableMention, Filter]] = field(default_factory=list)
     """Ids, numbers and empty cells."""

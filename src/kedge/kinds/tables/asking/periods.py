@@ -24,7 +24,7 @@ _SPANS = ("year", "quarter", "month", "week", "day")
 
 
 @dataclass(frozen=True, slots=True)
-class Period:
+class AskedPeriod:
     """Tokens `start` to `end` name a stretch of time, or a part of the calendar that recurs."""
 
     start: int
@@ -37,7 +37,7 @@ class Period:
     dated: bool = True
     """Whether its year was said; if not, it was taken from the table."""
     note: str = ""
-    ends: tuple[Period, ...] = ()
+    ends: tuple[AskedPeriod, ...] = ()
     """Of a range, the two periods it was made of."""
 
     @property
@@ -62,10 +62,10 @@ class Period:
         return Op.AT_MOST, (self.last or date.max,)
 
 
-def periods(question: Sequence[Token], lexicon: Lexicon, earliest: date, latest: date) -> list[Period]:
+def periods(question: Sequence[Token], lexicon: Lexicon, earliest: date, latest: date) -> list[AskedPeriod]:
     """All periods of a question, ranges joined, in order."""
     reader = _Periods(question, lexicon, earliest, latest)
-    found: list[Period] = []
+    found: list[AskedPeriod] = []
     place = 0
     while place < len(question):
         period = reader.single(place)
@@ -82,7 +82,7 @@ class _Periods:
         self._earliest = earliest
         self._latest = latest
 
-    def single(self, start: int) -> Period | None:
+    def single(self, start: int) -> AskedPeriod | None:
         """One date or period that begins here."""
         for read in (
             self._whole_date,
@@ -98,9 +98,9 @@ class _Periods:
                 return period
         return None
 
-    def joined(self, found: Sequence[Period]) -> list[Period]:
+    def joined(self, found: Sequence[AskedPeriod]) -> list[AskedPeriod]:
         """`between A and B`, `from A to B`, `before A`, `since A`: ranges of the periods in them."""
-        out: list[Period] = []
+        out: list[AskedPeriod] = []
         skip = False
         for place, period in enumerate(found):
             if skip:
@@ -112,7 +112,7 @@ class _Periods:
             out.append(ranged or self._open(period))
         return out
 
-    def _range(self, one: Period, two: Period) -> Period | None:
+    def _range(self, one: AskedPeriod, two: AskedPeriod) -> AskedPeriod | None:
         between = [token.folded for token in self._question[one.end : two.start]]
         lead = self._before(one.start)
         ranged = "compared.between" in lead or "compared.since" in lead
@@ -133,14 +133,14 @@ class _Periods:
             return None
         if one.part and two.part and one.part == two.part and one.values[0] <= two.values[0]:
             values = tuple(range(one.values[0], two.values[-1] + 1))
-            return Period(self._lead(one.start), two.end, part=one.part, values=values, dated=False)
+            return AskedPeriod(self._lead(one.start), two.end, part=one.part, values=values, dated=False)
         one, two = self._same_year(one, two)
         if not (one.first and two.last) or one.first > two.last:
             return None
         start = self._lead(one.start) if ranged else one.start
-        return Period(start, two.end, one.first, two.last, note=one.note or two.note, ends=(one, two))
+        return AskedPeriod(start, two.end, one.first, two.last, note=one.note or two.note, ends=(one, two))
 
-    def _same_year(self, one: Period, two: Period) -> tuple[Period, Period]:
+    def _same_year(self, one: AskedPeriod, two: AskedPeriod) -> tuple[AskedPeriod, AskedPeriod]:
         """A month without year takes the year of its partner: March and May 2017."""
         if not one.dated and two.dated and two.first:
             one = self._in_year(one, two.first.year)
@@ -148,7 +148,7 @@ class _Periods:
             two = self._in_year(two, one.first.year)
         return one, two
 
-    def _in_year(self, period: Period, year: int) -> Period:
+    def _in_year(self, period: AskedPeriod, year: int) -> AskedPeriod:
         if period.part is DatePart.MONTH_OF_YEAR:
             first = date(year, period.values[0], 1)
             return replace(period, first=first, last=_month_end(first), part=None, values=(), dated=True, note="")
@@ -157,7 +157,7 @@ class _Periods:
             return replace(period, first=first, last=last, dated=True, note="")
         return period
 
-    def _open(self, period: Period) -> Period:
+    def _open(self, period: AskedPeriod) -> AskedPeriod:
         lead = self._before(period.start)
         start = self._lead(period.start)
         if not (period.first and period.last):
@@ -188,7 +188,7 @@ class _Periods:
                 return start - length
         return start
 
-    def _gap(self, one: Period, two: Period) -> str:
+    def _gap(self, one: AskedPeriod, two: AskedPeriod) -> str:
         # The sign between two dates is no token: it is recognised by the distance in the text.
         distance = self._question[two.start].start - self._question[one.end - 1].end
         return "-" if distance in (1, 3) and one.dated and two.dated and one.first and two.first else ""
@@ -209,7 +209,7 @@ class _Periods:
                 return int(self._question[where].folded), where + 1
         return None, place
 
-    def _whole_date(self, start: int) -> Period | None:
+    def _whole_date(self, start: int) -> AskedPeriod | None:
         text = self._question[start].folded
         found = None
         match = _ISO.fullmatch(text)
@@ -222,9 +222,9 @@ class _Periods:
                 found = _date(year, two, one)
             elif two > 12:
                 found = _date(year, one, two)
-        return Period(start, start + 1, found, found) if found else None
+        return AskedPeriod(start, start + 1, found, found) if found else None
 
-    def _month(self, start: int) -> Period | None:
+    def _month(self, start: int) -> AskedPeriod | None:
         """`March`, `March 2017`, `March 3, 2017`, `3 March 2017`, `3rd of March`."""
         day, place = None, start
         match = _DAY.fullmatch(self._question[start].folded)
@@ -246,13 +246,13 @@ class _Periods:
             if len(years) != 1:
                 if day is not None:
                     return None
-                return Period(start, place, part=DatePart.MONTH_OF_YEAR, values=(month,), dated=False)
+                return AskedPeriod(start, place, part=DatePart.MONTH_OF_YEAR, values=(month,), dated=False)
             year = years[0]
         first = _date(year, month, day or 1)
         if first is None:
             return None
         last = first if day else _month_end(first)
-        return Period(start, place, first, last, dated=said, note="" if said else f"year taken as {year}")
+        return AskedPeriod(start, place, first, last, dated=said, note="" if said else f"year taken as {year}")
 
     def _is_month(self, place: int) -> bool:
         """Short words such as `may` and `mar` are months only when written so or next to a date word."""
@@ -269,7 +269,7 @@ class _Periods:
         first = date(year, month, 1)
         return first <= self._latest and _month_end(first) >= self._earliest
 
-    def _quarter(self, start: int) -> Period | None:
+    def _quarter(self, start: int) -> AskedPeriod | None:
         match = _QUARTER.fullmatch(self._question[start].folded)
         place, number = start + 1, int(match[1]) if match else 0
         if not match:
@@ -281,13 +281,13 @@ class _Periods:
         said = year is not None
         if year is None:
             if self._earliest.year != self._latest.year and (self._latest - self._earliest).days > 370:
-                return Period(start, place, part=DatePart.QUARTER_OF_YEAR, values=(number,), dated=False)
+                return AskedPeriod(start, place, part=DatePart.QUARTER_OF_YEAR, values=(number,), dated=False)
             year = self._earliest.year
         first = date(year, 3 * number - 2, 1)
         last = _month_end(date(year, 3 * number, 1))
-        return Period(start, place, first, last, dated=said, note="" if said else f"year taken as {year}")
+        return AskedPeriod(start, place, first, last, dated=said, note="" if said else f"year taken as {year}")
 
-    def _half(self, start: int) -> Period | None:
+    def _half(self, start: int) -> AskedPeriod | None:
         ordinal = self._tagged(start, "ordinals")
         if ordinal not in ("1", "2") or self._tagged(start + 1, "time") != "half":
             return None
@@ -295,12 +295,12 @@ class _Periods:
         if year is None:
             return None
         return (
-            Period(start, place, date(year, 1, 1), date(year, 6, 30))
+            AskedPeriod(start, place, date(year, 1, 1), date(year, 6, 30))
             if ordinal == "1"
-            else Period(start, place, date(year, 7, 1), date(year, 12, 31))
+            else AskedPeriod(start, place, date(year, 7, 1), date(year, 12, 31))
         )
 
-    def _relative(self, start: int) -> Period | None:
+    def _relative(self, start: int) -> AskedPeriod | None:
         """`last month`, `the first 3 weeks`: counted from the ends of the table's dates, never from today."""
         way = {tag for tag in self._lexicon.tags(self._question[start].folded) if tag in ("time.last", "time.first")}
         if len(way) != 1:
@@ -315,7 +315,7 @@ class _Periods:
             return None
         first, last = self._ends(span, many, way == {"time.last"})
         last, first = min(last, self._latest), max(first, self._earliest)
-        return Period(
+        return AskedPeriod(
             start,
             place + 1,
             first,
@@ -336,19 +336,19 @@ class _Periods:
         end = first + months - 1
         return begin, _month_end(date(end // 12, end % 12 + 1, 1))
 
-    def _weekday(self, start: int) -> Period | None:
+    def _weekday(self, start: int) -> AskedPeriod | None:
         number = self._tagged(start, "weekdays")
         if number is not None:
-            return Period(start, start + 1, part=DatePart.WEEKDAY, values=(int(number),), dated=False)
+            return AskedPeriod(start, start + 1, part=DatePart.WEEKDAY, values=(int(number),), dated=False)
         if self._tagged(start, "time") == "weekend":
-            return Period(start, start + 1, part=DatePart.WEEKDAY, values=(6, 7), dated=False)
+            return AskedPeriod(start, start + 1, part=DatePart.WEEKDAY, values=(6, 7), dated=False)
         return None
 
-    def _year(self, start: int) -> Period | None:
+    def _year(self, start: int) -> AskedPeriod | None:
         text = self._question[start].folded
         if not _YEAR.fullmatch(text) or not self._earliest.year - 30 <= int(text) <= self._latest.year + 30:
             return None
-        return Period(start, start + 1, date(int(text), 1, 1), date(int(text), 12, 31))
+        return AskedPeriod(start, start + 1, date(int(text), 1, 1), date(int(text), 12, 31))
 
 
 def _date(year: int, month: int, day: int) -> date | None:

@@ -20,7 +20,7 @@ _HYPHENS = frozenset((0x02, 0xFFFE, 0xAD))
 
 
 @dataclass(slots=True)
-class Word:
+class PageWord:
     """Characters without a space between them."""
 
     x0: float
@@ -41,7 +41,7 @@ class Run:
     turned: bool = False
     last: int = 0
     """Index of the last character."""
-    words: list[Word] = field(default_factory=list)
+    words: list[PageWord] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Line:
     """A row of words within one column, or a row of a table that was found."""
 
     text: str
-    words: tuple[Word, ...]
+    words: tuple[PageWord, ...]
     x0: float
     x1: float
     y0: float
@@ -143,7 +143,7 @@ def _extend(run: Run, letter: str, space: bool, box: pdfium.FS_RECTF) -> None:
         word.text += letter
         word.x1 = run.x1
     elif letter:
-        run.words.append(Word(box.left, box.right, letter))
+        run.words.append(PageWord(box.left, box.right, letter))
 
 
 def _rows(runs: Sequence[Run]) -> list[list[Run]]:
@@ -310,7 +310,7 @@ def _line(row: Sequence[Run], column: tuple[float, float]) -> Line:
     )
 
 
-def _words(row: Sequence[Run]) -> tuple[Word, ...]:
+def _words(row: Sequence[Run]) -> tuple[PageWord, ...]:
     """Words of a row; those of two fonts that touch, such as small capitals after a large one, are one."""
     if len(row) == 1:
         return tuple(row[0].words)
@@ -323,5 +323,5 @@ def _words(row: Sequence[Run]) -> tuple[Word, ...]:
         if run is before or word.x0 - last.x1 > 0.15 * run.size:
             words.append(word)
         else:
-            words[-1] = Word(last.x0, max(last.x1, word.x1), last.text + word.text)
+            words[-1] = PageWord(last.x0, max(last.x1, word.x1), last.text + word.text)
     return tuple(words)

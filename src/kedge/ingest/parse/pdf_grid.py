@@ -23,7 +23,9 @@ CAPTION = re.compile(
 _MIN_ROWS = 3
 _BRIDGE = 3
 """Lines without cells that may stand between two rows."""
-_MAX_HEAD = 8
+_MAX_HEAD, _MAX_REST = 8, 2
+"""Lines above the first row and below the last that may belong to a table."""
+_MAX_COLUMNS = 60
 _HEAD_WORDS = 10
 _STRIP = 0.3
 """Least width, in font sizes, of the white strip between two columns."""
@@ -165,6 +167,14 @@ def _table(
     rows: Sequence[_GridRow], first: int, last: int, above: int, rules: PageRules
 ) -> tuple[int, int, list[tuple[Line, str]]] | None:
     """Where a table begins and ends and the text of its rows; None where lines only look like one."""
+    base = max(above, first - _MAX_HEAD)
+    found = _placed(rows[base : last + 1 + _MAX_REST], first - base, last - base, rules)
+    return (found[0] + base, found[1] + base, found[2]) if found else None
+
+
+def _placed(
+    rows: Sequence[_GridRow], first: int, last: int, rules: PageRules
+) -> tuple[int, int, list[tuple[Line, str]]] | None:
     cluster = rows[first : last + 1]
     edge = _value_edge([row for row in cluster if row.cellular])
     data = [row for row in cluster if row.cellular and _is_data(row, edge)]
@@ -179,9 +189,9 @@ def _table(
         if strong < _MIN_ROWS:
             return None
         return first, last + 1, [(row.line, _by_gaps(row.line)) for row in cluster]
-    begin = start = next(at for at in range(first, last + 1) if rows[at] in data)
+    begin = start = next(at for at in range(first, last + 1) if any(rows[at] is row for row in data[:1]))
     if numeric:
-        start = _head_start(rows, begin, max(above, first - _MAX_HEAD), grid)
+        start = _head_start(rows, begin, grid)
     head, names = _head(rows[start:begin], grid)
     count = sum(row.cellular or len(row.parts) > 1 for row in rows[start : last + 1])
     named = head or sum(row.parts[0].is_year or not row.parts[0].is_figure for row in data) >= 0.5 * len(data)
@@ -189,7 +199,7 @@ def _table(
         return None
     made = [(line, _written(cells)) for line, cells in header_rows(head, grid.columns, rules)]
     end = last + 1
-    while end < len(rows) and end < last + 3 and _finishes(rows[end - 1], rows[end], grid):
+    while end < len(rows) and _finishes(rows[end - 1], rows[end], grid):
         end += 1
     made.extend(_body([*names, *rows[begin:end]], grid))
     return start, end, made
@@ -201,6 +211,8 @@ def _grid(data: Sequence[_GridRow]) -> TableGrid | None:
     spans = sorted((part.figure_x0, part.x1) for row in data for part in row.parts)
     allowed = len(data) // 12
     columns = _between_strips(spans, allowed, _STRIP * size)
+    if len(columns) > _MAX_COLUMNS:
+        return None
     kept: list[tuple[float, float]] = []
     for left, right in columns:
         inside = [part for row in data for part in row.parts if left <= part.middle <= right]
@@ -240,10 +252,10 @@ def _between_strips(spans: Sequence[tuple[float, float]], allowed: int, width: f
     return found
 
 
-def _head_start(rows: Sequence[_GridRow], begin: int, lowest: int, grid: TableGrid) -> int:
+def _head_start(rows: Sequence[_GridRow], begin: int, grid: TableGrid) -> int:
     """The first of the lines above the data that are headers, or stand between headers and data."""
     start = at = begin
-    while at > lowest:
+    while at > 0:
         row, below = rows[at - 1], rows[at]
         reach = _ROW_REACH if row.cellular else _HEAD_REACH
         if _distance(row.line, below.line) > reach * max(row.line.size, below.line.size) or CAPTION.match(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from kedge.ingest.parse.pdf_page import Line, Word
+from kedge.ingest.parse.pdf_page import Line, PageWord
 
 STRONG_GAP, WEAK_GAP = 1.5, 0.6
 """White space, in font sizes, that parts cells by itself, and where figures stand on its right."""
@@ -26,12 +26,12 @@ _SIGN_REACH = 12.0
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class CellPart:
     """Words of a line that belong to one cell."""
 
     x0: float
     x1: float
-    words: tuple[Word, ...]
+    words: tuple[PageWord, ...]
 
     @property
     def text(self) -> str:
@@ -57,10 +57,10 @@ class Segment:
         return all(_YEAR.fullmatch(word.text) for word in self.words)
 
 
-def segments(line: Line, gap: float = WEAK_GAP) -> list[Segment]:
+def segments(line: Line, gap: float = WEAK_GAP) -> list[CellPart]:
     """The cells of a line where white space of `gap` font sizes parts them; a list's mark goes with its item."""
     reach = gap * line.size
-    parts: list[list[Word]] = []
+    parts: list[list[PageWord]] = []
     for word in line.words:
         if parts and _belongs(parts[-1][-1], word, reach, line.size):
             parts[-1].append(word)
@@ -72,7 +72,7 @@ def segments(line: Line, gap: float = WEAK_GAP) -> list[Segment]:
     return found
 
 
-def cell_text(words: Iterable[Word]) -> str:
+def cell_text(words: Iterable[PageWord]) -> str:
     """Words as one text, without the space that a page leaves between a figure and its sign."""
     text = last = ""
     for word in words:
@@ -87,12 +87,12 @@ def is_strong(line: Line) -> bool:
     return len(segments(line, STRONG_GAP)) > 1
 
 
-def has_figures(parts: Sequence[Segment]) -> bool:
+def has_figures(parts: Sequence[CellPart]) -> bool:
     """Whether it ends in two cells of figures or more, after something else."""
     return len(parts) > 2 and parts[-1].is_figure and parts[-2].is_figure
 
 
-def _belongs(before: Word, word: Word, reach: float, size: float) -> bool:
+def _belongs(before: PageWord, word: PageWord, reach: float, size: float) -> bool:
     gap = word.x0 - before.x1
     if gap >= reach:
         if _SIGN_BEFORE.fullmatch(before.text):
@@ -105,9 +105,9 @@ def _belongs(before: Word, word: Word, reach: float, size: float) -> bool:
     return word.text not in _CURRENCIES or _FIGURE.fullmatch(before.text) is None
 
 
-def _is_sign(word: Word) -> bool:
+def _is_sign(word: PageWord) -> bool:
     return _SIGN_BEFORE.fullmatch(word.text) is not None or _SIGN_AFTER.fullmatch(word.text) is not None
 
 
-def _segment(words: Sequence[Word]) -> Segment:
-    return Segment(words[0].x0, max(word.x1 for word in words), tuple(words))
+def _segment(words: Sequence[PageWord]) -> CellPart:
+    return CellPart(words[0].x0, max(word.x1 for word in words), tuple(words))

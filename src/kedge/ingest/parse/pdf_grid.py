@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from statistics import median
 
-from kedge.ingest.parse.pdf_cells import STRONG_GAP, Segment, cell_text, has_figures, is_strong, segments
-from kedge.ingest.parse.pdf_headers import Rules, header_rows
+from kedge.ingest.parse.pdf_cells import STRONG_GAP, CellPart, cell_text, has_figures, is_strong, segments
+from kedge.ingest.parse.pdf_headers import PageRules, header_rows
 from kedge.ingest.parse.pdf_page import Line
 
 CAPTION = re.compile(
@@ -23,7 +23,9 @@ CAPTION = re.compile(
 _MIN_ROWS = 3
 _BRIDGE = 3
 """Lines without cells that may stand between two rows."""
-_MAX_HEAD = 8
+_MAX_HEAD, _MAX_REST = 8, 2
+"""Lines above the first row and below the last that may belong to a table."""
+_MAX_COLUMNS = 60
 _HEAD_WORDS = 10
 _STRIP = 0.3
 """Least width, in font sizes, of the white strip between two columns."""
@@ -37,17 +39,17 @@ _CONTINUES = re.compile(r"[a-z(&]|and\b|\d[\d,]{3,} ")
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _GridRow:
     """A line that may be a row, with its cells."""
 
     line: Line
-    parts: list[Segment]
+    parts: list[CellPart]
     cellular: bool
     """Whether it has cells by itself."""
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class TableGrid:
     """The columns of a table: where the content of each begins and ends, the label's first."""
 
     columns: tuple[tuple[float, float], ...]
@@ -63,7 +65,7 @@ class Grid:
         return max(range(len(over)), key=over.__getitem__)
 
 
-def with_grids(lines: Sequence[Line], rules: Rules) -> list[Line]:
+def with_grids(lines: Sequence[Line], rules: PageRules) -> list[Line]:
     """The lines of a page, those of tables replaced by their rows."""
     made: list[Line] = []
     number = 0
@@ -83,17 +85,17 @@ def with_grids(lines: Sequence[Line], rules: Rules) -> list[Line]:
     return made
 
 
-def _row(line: Line) -> _Row:
+def _row(line: Line) -> _GridRow:
     parts = segments(line)
     cellular = len(parts) > 1 and not CAPTION.match(line.text) and (has_figures(parts) or is_strong(line))
-    return _Row(line, parts, cellular)
+    return _GridRow(line, parts, cellular)
 
 
-def _outside(row: _Row) -> Line:
+def _outside(row: _GridRow) -> Line:
     return replace(row.line, gapped=True) if row.cellular and is_strong(row.line) else row.line
 
 
-def _clusters(rows: Sequence[_Row]) -> Iterator[tuple[int, int]]:
+def _clusters(rows: Sequence[_GridRow]) -> Iterator[tuple[int, int]]:
     """First and last row of what stands together; a head in the midst begins another."""
     cellular = [at for at, row in enumerate(rows) if row.cellular]
     start = 0
@@ -103,7 +105,7 @@ def _clusters(rows: Sequence[_Row]) -> Iterator[tuple[int, int]]:
             start = place
 
 
-def _together(rows: Sequence[_Row], first: int, last: int) -> bool:
+def _together(rows: Sequence[_GridRow], first: int, last: int) -> bool:
     upper, lower = rows[first].parts[-1], rows[last].parts[-1]
     aligned = upper.is_figure and lower.is_figure and upper.x0 < lower.x1 and lower.x0 < upper.x1
     if last - first - 1 > (_BRIDGE if aligned else 1):
@@ -131,7 +133,7 @@ def _distance(upper: Line, lower: Line) -> float:
     return (upper.y0 + upper.y1 - lower.y0 - lower.y1) / 2
 
 
-def _split_at_heads(rows: Sequence[_Row], cellular: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _split_at_heads(rows: Sequence[_GridRow], cellular: Sequence[int]) -> Iterator[tuple[int, int]]:
     """A head after rows of data begins a table of its own."""
     edge = _value_edge([rows[at] for at in cellular])
     start, seen, heading = 0, False, False
@@ -147,7 +149,7 @@ def _split_at_heads(rows: Sequence[_Row], cellular: Sequence[int]) -> Iterator[t
         yield cellular[start], cellular[-1]
 
 
-def _value_edge(rows: Sequence[_Row]) -> float:
+def _value_edge(rows: Sequence[_GridRow]) -> float:
     """Where, about, the values begin: at the second cell of the rows that begin at the left."""
     rows = [row for row in rows if len(row.parts) > 1]
     left, right = min(row.line.x0 for row in rows), max(row.line.x1 for row in rows)
@@ -155,16 +157,24 @@ def _value_edge(rows: Sequence[_Row]) -> float:
     return median(row.parts[1].x0 for row in labelled)
 
 
-def _is_data(row: _Row, edge: float) -> bool:
+def _is_data(row: _GridRow, edge: float) -> bool:
     """Whether a row has a label and ends in figures."""
     labelled = len(row.parts) > 1 and row.parts[0].x0 < edge - 1 and row.parts[-1].is_figure
     return labelled and not all(part.is_year for part in row.parts)
 
 
 def _table(
-    rows: Sequence[_Row], first: int, last: int, above: int, rules: Rules
+    rows: Sequence[_GridRow], first: int, last: int, above: int, rules: PageRules
 ) -> tuple[int, int, list[tuple[Line, str]]] | None:
     """Where a table begins and ends and the text of its rows; None where lines only look like one."""
+    base = max(above, first - _MAX_HEAD)
+    found = _placed(rows[base : last + 1 + _MAX_REST], first - base, last - base, rules)
+    return (found[0] + base, found[1] + base, found[2]) if found else None
+
+
+def _placed(
+    rows: Sequence[_GridRow], first: int, last: int, rules: PageRules
+) -> tuple[int, int, list[tuple[Line, str]]] | None:
     cluster = rows[first : last + 1]
     edge = _value_edge([row for row in cluster if row.cellular])
     data = [row for row in cluster if row.cellular and _is_data(row, edge)]
@@ -179,9 +189,9 @@ def _table(
         if strong < _MIN_ROWS:
             return None
         return first, last + 1, [(row.line, _by_gaps(row.line)) for row in cluster]
-    begin = start = next(at for at in range(first, last + 1) if rows[at] in data)
+    begin = start = next(at for at in range(first, last + 1) if any(rows[at] is row for row in data[:1]))
     if numeric:
-        start = _head_start(rows, begin, max(above, first - _MAX_HEAD), grid)
+        start = _head_start(rows, begin, grid)
     head, names = _head(rows[start:begin], grid)
     count = sum(row.cellular or len(row.parts) > 1 for row in rows[start : last + 1])
     named = head or sum(row.parts[0].is_year or not row.parts[0].is_figure for row in data) >= 0.5 * len(data)
@@ -189,18 +199,20 @@ def _table(
         return None
     made = [(line, _written(cells)) for line, cells in header_rows(head, grid.columns, rules)]
     end = last + 1
-    while end < len(rows) and end < last + 3 and _finishes(rows[end - 1], rows[end], grid):
+    while end < len(rows) and _finishes(rows[end - 1], rows[end], grid):
         end += 1
     made.extend(_body([*names, *rows[begin:end]], grid))
     return start, end, made
 
 
-def _grid(data: Sequence[_Row]) -> Grid | None:
+def _grid(data: Sequence[_GridRow]) -> TableGrid | None:
     """The columns between the white strips that run through the rows; None where there is no such strip."""
     size = median(row.line.size for row in data)
     spans = sorted((part.figure_x0, part.x1) for row in data for part in row.parts)
     allowed = len(data) // 12
     columns = _between_strips(spans, allowed, _STRIP * size)
+    if len(columns) > _MAX_COLUMNS:
+        return None
     kept: list[tuple[float, float]] = []
     for left, right in columns:
         inside = [part for row in data for part in row.parts if left <= part.middle <= right]
@@ -209,10 +221,10 @@ def _grid(data: Sequence[_Row]) -> Grid | None:
             kept[-1] = (kept[-1][0], right)
         else:
             kept.append((left, right))
-    return Grid(tuple(_with_signs(kept, data))) if len(kept) > 1 else None
+    return TableGrid(tuple(_with_signs(kept, data))) if len(kept) > 1 else None
 
 
-def _with_signs(columns: Sequence[tuple[float, float]], data: Sequence[_Row]) -> Iterator[tuple[float, float]]:
+def _with_signs(columns: Sequence[tuple[float, float]], data: Sequence[_GridRow]) -> Iterator[tuple[float, float]]:
     """The columns with the currency signs at their left, as names stand over the middle of both."""
     before = float("-inf")
     for left, right in columns:
@@ -240,10 +252,10 @@ def _between_strips(spans: Sequence[tuple[float, float]], allowed: int, width: f
     return found
 
 
-def _head_start(rows: Sequence[_Row], begin: int, lowest: int, grid: Grid) -> int:
+def _head_start(rows: Sequence[_GridRow], begin: int, grid: TableGrid) -> int:
     """The first of the lines above the data that are headers, or stand between headers and data."""
     start = at = begin
-    while at > lowest:
+    while at > 0:
         row, below = rows[at - 1], rows[at]
         reach = _ROW_REACH if row.cellular else _HEAD_REACH
         if _distance(row.line, below.line) > reach * max(row.line.size, below.line.size) or CAPTION.match(
@@ -260,7 +272,7 @@ def _head_start(rows: Sequence[_Row], begin: int, lowest: int, grid: Grid) -> in
     return start
 
 
-def _is_head(row: _Row, grid: Grid) -> bool:
+def _is_head(row: _GridRow, grid: TableGrid) -> bool:
     """Whether a line stands above value columns like their names do."""
     if any(len(part.words) > _HEAD_WORDS for part in row.parts) or _UNIT_LINE.search(row.line.text):
         return False
@@ -270,7 +282,7 @@ def _is_head(row: _Row, grid: Grid) -> bool:
     return any(part.x1 > grid.values for part in row.parts[1:])
 
 
-def _head(rows: Sequence[_Row], grid: Grid) -> tuple[list[tuple[Line, list[Segment]]], list[_Row]]:
+def _head(rows: Sequence[_GridRow], grid: TableGrid) -> tuple[list[tuple[Line, list[CellPart]]], list[_GridRow]]:
     """The header lines, and the group names that stand between them and the data."""
     last = 0
     for at, row in enumerate(rows, 1):
@@ -279,12 +291,12 @@ def _head(rows: Sequence[_Row], grid: Grid) -> tuple[list[tuple[Line, list[Segme
     return [(row.line, row.parts) for row in rows[:last]], list(rows[last:])
 
 
-def _is_wide_name(row: _Row, below: Sequence[_Row]) -> bool:
+def _is_wide_name(row: _GridRow, below: Sequence[_GridRow]) -> bool:
     """Whether a single cell over the values, with no headers below it, names a group of rows."""
     return not any(len(other.parts) > 1 for other in below) and len(row.line.text) > 4
 
 
-def _finishes(before: _Row, row: _Row, grid: Grid) -> bool:
+def _finishes(before: _GridRow, row: _GridRow, grid: TableGrid) -> bool:
     """Whether a line below the last row is the rest of its label."""
     return (
         not row.cellular
@@ -293,7 +305,7 @@ def _finishes(before: _Row, row: _Row, grid: Grid) -> bool:
     )
 
 
-def _body(rows: Sequence[_Row], grid: Grid) -> Iterator[tuple[Line, str]]:
+def _body(rows: Sequence[_GridRow], grid: TableGrid) -> Iterator[tuple[Line, str]]:
     """The rows below the headers; labels and cells that go on over several lines are put together."""
     made: list[tuple[Line, list[str]]] = []
     before = rows[0]
@@ -310,14 +322,14 @@ def _body(rows: Sequence[_Row], grid: Grid) -> Iterator[tuple[Line, str]]:
         yield line, f"| {cells[0]} |" if _is_panel(line, cells, grid) else _written_short(cells)
 
 
-def _is_panel(line: Line, cells: Sequence[str], grid: Grid) -> bool:
+def _is_panel(line: Line, cells: Sequence[str], grid: TableGrid) -> bool:
     """Whether a line without cells names a part of the table: it stands over values, or in the middle."""
     left, right = grid.columns[0][0], grid.columns[-1][1]
     centred = abs(line.x0 + line.x1 - left - right) < 0.06 * (right - left)
     return not any(cells[1:]) and (centred or line.x1 > grid.values)
 
 
-def _goes_on(upper: _Row, above: Sequence[str], row: _Row, cells: Sequence[str]) -> bool:
+def _goes_on(upper: _GridRow, above: Sequence[str], row: _GridRow, cells: Sequence[str]) -> bool:
     """Whether a row is the rest of the one above: of its label, or of one of its cells."""
     first = next((at for at, cell in enumerate(cells) if cell), 0)
     distance = _distance(upper.line, row.line)
@@ -329,14 +341,14 @@ def _goes_on(upper: _Row, above: Sequence[str], row: _Row, cells: Sequence[str])
     return sum(map(bool, cells)) == 1 or (first == 0 and not any(above[1:]))
 
 
-def _cells(row: _Row, grid: Grid) -> list[str]:
+def _cells(row: _GridRow, grid: TableGrid) -> list[str]:
     """A row's cells by column; a line without cells is one, whatever it stands over."""
     only = row.parts[0]
     if len(row.parts) == 1 and not (only.is_figure and only.x0 > grid.values - 1):
         at = grid.column_of(only.x0, only.x1)
         rest = only.x0 > grid.columns[0][1] and row.line.text[:1].islower()
         return [row.line.text if place == (at if rest else 0) else "" for place in range(len(grid.columns))]
-    parts: list[list[Segment]] = [[] for _ in grid.columns]
+    parts: list[list[CellPart]] = [[] for _ in grid.columns]
     for part in row.parts:
         parts[grid.column_of(part.x0, part.x1)].append(part)
     return [cell_text(word for part in column for word in part.words) for column in parts]

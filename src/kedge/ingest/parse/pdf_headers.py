@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kedge.ingest.parse.pdf_cells import Segment
+from kedge.ingest.parse.pdf_cells import CellPart
 from kedge.ingest.parse.pdf_page import Line
 
 Column = tuple[float, float]
-HeaderLine = tuple[Line, list[Segment]]
+HeaderLine = tuple[Line, list[CellPart]]
 _OVER = 0.4
 """Share of a column that a name must lie over to reach over it."""
 _OFF_MIDDLE = 0.12
@@ -17,7 +17,7 @@ _OFF_MIDDLE = 0.12
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class PageRules:
     """Thin lines drawn on a page, as left, bottom, right, top."""
 
     across: tuple[tuple[float, float, float, float], ...] = ()
@@ -36,7 +36,7 @@ class Rules:
 
 
 def header_rows(
-    lines: Sequence[HeaderLine], columns: Sequence[Column], rules: Rules
+    lines: Sequence[HeaderLine], columns: Sequence[Column], rules: PageRules
 ) -> Iterator[tuple[Line, list[str]]]:
     """Rows of names, one for each column; the lines of a name that was broken are put together."""
     made: list[tuple[Line, list[str], bool]] = []
@@ -61,7 +61,7 @@ def header_rows(
 
 
 def _spans(
-    line: Line, parts: Sequence[Segment], columns: Sequence[Column], rules: Rules, below: int
+    line: Line, parts: Sequence[CellPart], columns: Sequence[Column], rules: PageRules, below: int
 ) -> list[tuple[int, int]]:
     """First and last column of each name."""
     drawn = rules.under(line)
@@ -81,7 +81,7 @@ def _spans(
     return spans
 
 
-def _ruled(part: Segment, columns: Sequence[Column], drawn: Sequence[Column]) -> tuple[int, int] | None:
+def _ruled(part: CellPart, columns: Sequence[Column], drawn: Sequence[Column]) -> tuple[int, int] | None:
     """The columns over the line that is drawn under a name alone."""
     for left, right in drawn:
         if left - 2 <= part.x0 and part.x1 <= right + 2:
@@ -91,7 +91,7 @@ def _ruled(part: Segment, columns: Sequence[Column], drawn: Sequence[Column]) ->
     return None
 
 
-def _covered(part: Segment, columns: Sequence[Column]) -> tuple[int, int]:
+def _covered(part: CellPart, columns: Sequence[Column]) -> tuple[int, int]:
     """The columns that a name lies over."""
     over = [min(part.x1, right) - max(part.x0, left) for left, right in columns]
     nearest = max(range(len(columns)), key=over.__getitem__)
@@ -110,7 +110,7 @@ def _covered(part: Segment, columns: Sequence[Column]) -> tuple[int, int]:
     return reached[0], reached[-1]
 
 
-def _even(parts: Sequence[Segment], columns: Sequence[Column]) -> list[tuple[int, int]] | None:
+def _even(parts: Sequence[CellPart], columns: Sequence[Column]) -> list[tuple[int, int]] | None:
     """Equal shares of the value columns, where each name stands over the middle of its share."""
     count = len(columns) - 1
     if len(parts) < 2 or count % len(parts) or count == len(parts):
@@ -120,13 +120,13 @@ def _even(parts: Sequence[Segment], columns: Sequence[Column]) -> list[tuple[int
     return shares if all(_in_middle(part, share, columns) for part, share in zip(parts, shares, strict=True)) else None
 
 
-def _in_middle(part: Segment, span: tuple[int, int], columns: Sequence[Column]) -> bool:
+def _in_middle(part: CellPart, span: tuple[int, int], columns: Sequence[Column]) -> bool:
     left, right = columns[span[0]][0], columns[span[1]][1]
     return abs(part.middle - (left + right) / 2) < max(_OFF_MIDDLE * (right - left), 4.0)
 
 
 def _balanced(
-    part: Segment, span: tuple[int, int], columns: Sequence[Column], drawn: Sequence[Column], taken: set[int]
+    part: CellPart, span: tuple[int, int], columns: Sequence[Column], drawn: Sequence[Column], taken: set[int]
 ) -> tuple[int, int]:
     """The widest stretch around a column with the name in its middle and a line drawn under all of it."""
     widest = span

@@ -16,11 +16,13 @@ import pypdfium2.raw as pdfium
 _RUN_GAP = 1.5
 """Gap, in font sizes, that separates table cells and columns."""
 _CAPTION = re.compile(r"(?:Table|TABLE|Tab\.|Figure|FIGURE|Fig\.) [A-Z]{0,2}\.?\d{1,3}[a-z]?[:.]")
+_REACH = 80
+"""Rows above and below a caption that may stand beside another's."""
 _HYPHENS = frozenset((0x02, 0xFFFE, 0xAD))
 
 
 @dataclass(slots=True)
-class Word:
+class PageWord:
     """Characters without a space between them."""
 
     x0: float
@@ -41,7 +43,7 @@ class Run:
     turned: bool = False
     last: int = 0
     """Index of the last character."""
-    words: list[Word] = field(default_factory=list)
+    words: list[PageWord] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class Line:
     """A row of words within one column, or a row of a table that was found."""
 
     text: str
-    words: tuple[Word, ...]
+    words: tuple[PageWord, ...]
     x0: float
     x1: float
     y0: float
@@ -143,7 +145,7 @@ def _extend(run: Run, letter: str, space: bool, box: pdfium.FS_RECTF) -> None:
         word.text += letter
         word.x1 = run.x1
     elif letter:
-        run.words.append(Word(box.left, box.right, letter))
+        run.words.append(PageWord(box.left, box.right, letter))
 
 
 def _rows(runs: Sequence[Run]) -> list[list[Run]]:
@@ -199,28 +201,35 @@ def _beside_each_other(runs: list[Run]) -> list[list[Run]]:
     rows = _rows(runs)
     left = min(run.x0 for run in runs)
     wide = max(run.x1 for run in runs) - left
+    groups: list[list[Run]] = []
+    done = 0
     for at, row in enumerate(rows):
         caption = next((run for run in row if run.x0 > left + 0.2 * wide and _CAPTION.match(_opening(run))), None)
-        if caption is None:
+        if caption is None or at < done:
             continue
         edge = caption.x0 - 0.5 * caption.size
         first, last = at, _caption_end(rows, at, edge)
-        while first > 0 and not _crossed(rows[first - 1], edge):
+        while first > max(done, at - _REACH) and not _crossed(rows[first - 1], edge):
             first -= 1
-        beside = [run for row in rows[first : last + 1] for run in row]
+        beside = _flat(rows[first : last + 1])
         if any(run.x0 < edge and _CAPTION.match(_opening(run)) for run in beside):
-            groups = [[run for row in rows[:first] for run in row]]
+            groups.append(_flat(rows[done:first]))
             groups.append([run for run in beside if run.x0 < edge])
             groups.append([run for run in beside if run.x0 >= edge])
-            rest = [run for row in rows[last + 1 :] for run in row]
-            return [group for group in groups if group] + (_beside_each_other(rest) if rest else [])
-    return [runs]
+            done = last + 1
+    groups.append(_flat(rows[done:]))
+    return [group for group in groups if group] if done else [runs]
+
+
+def _flat(rows: Sequence[list[Run]]) -> list[Run]:
+    return [run for row in rows for run in row]
 
 
 def _caption_end(rows: Sequence[list[Run]], at: int, edge: float) -> int:
     """The last row beside or below a caption at the right of an edge that belongs to it, or to what is left of it."""
     seen = rows[at][-1]
-    while at + 1 < len(rows) and not _crossed(rows[at + 1], edge):
+    end = min(len(rows), at + _REACH)
+    while at + 1 < end and not _crossed(rows[at + 1], edge):
         row = rows[at + 1]
         if _drop(rows[at][0], row[0]) > 1.5 * max(rows[at][0].size, row[0].size):
             break
@@ -310,7 +319,7 @@ def _line(row: Sequence[Run], column: tuple[float, float]) -> Line:
     )
 
 
-def _words(row: Sequence[Run]) -> tuple[Word, ...]:
+def _words(row: Sequence[Run]) -> tuple[PageWord, ...]:
     """Words of a row; those of two fonts that touch, such as small capitals after a large one, are one."""
     if len(row) == 1:
         return tuple(row[0].words)
@@ -323,5 +332,5 @@ def _words(row: Sequence[Run]) -> tuple[Word, ...]:
         if run is before or word.x0 - last.x1 > 0.15 * run.size:
             words.append(word)
         else:
-            words[-1] = Word(last.x0, max(last.x1, word.x1), last.text + word.text)
+            words[-1] = PageWord(last.x0, max(last.x1, word.x1), last.text + word.text)
     return tuple(words)

@@ -20,7 +20,7 @@ from pdfminer.psexceptions import PSException
 from pdfplumber.utils.exceptions import MalformedPDFException, PdfminerException
 from pypdfium2 import raw
 
-from kedge.ingest.parse.pdf_headers import Rules
+from kedge.ingest.parse.pdf_headers import PageRules
 from kedge.ingest.parse.pdf_page import Line
 
 MAX_PAGES = 20
@@ -55,7 +55,7 @@ class TableFinder:
         self._left = MAX_PAGES
         self.warnings: list[str] = []
 
-    def with_tables(self, page: pypdfium2.PdfPage, number: int, lines: list[Line], rules: Rules) -> list[Line]:
+    def with_tables(self, page: pypdfium2.PdfPage, number: int, lines: list[Line], rules: PageRules) -> list[Line]:
         """The lines of a page, those inside a ruled table replaced by its rows."""
         settled = _settled(lines)
         if len(lines) > _MAX_LINES or self._left < 0 or not _has_grid(rules, settled):
@@ -85,22 +85,22 @@ class TableFinder:
         return tables
 
 
-def read_rules(page: pypdfium2.PdfPage) -> Rules:
+def read_rules(page: pypdfium2.PdfPage) -> PageRules:
     """The thin lines of a page; none where it is a drawing of thousands of them."""
     across: list[Box] = []
     down: list[Box] = []
     for number, item in enumerate(page.get_objects(filter=[raw.FPDF_PAGEOBJ_PATH], max_depth=2)):
         if number > _MAX_PATHS:
-            return Rules()
+            return PageRules()
         left, bottom, right, top = item.get_bounds()
         if top - bottom < 2 and right - left > 5:
             across.append((left, bottom, right, top))
         elif right - left < 2 and top - bottom > 12:
             down.append((left, bottom, right, top))
-    return Rules(tuple(across), tuple(down))
+    return PageRules(tuple(across), tuple(down))
 
 
-def _has_grid(rules: Rules, settled: Sequence[Box]) -> bool:
+def _has_grid(rules: PageRules, settled: Sequence[Box]) -> bool:
     """Whether thin lines run both ways outside the tables that are found already."""
     across = [
         rule for rule in rules.across if rule[2] - rule[0] > 30 and not any(_overlap(rule, box) for box in settled)

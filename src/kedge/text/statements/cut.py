@@ -10,7 +10,7 @@ from collections.abc import Generator
 
 from kedge.text.sentences import sentences
 from kedge.text.statements.markup import plain
-from kedge.text.statements.rows import TableLine, rows
+from kedge.text.statements.rows import TableLine, is_caption, rows
 from kedge.text.statements.statement import Statement
 
 MAX_CODE = 1200
@@ -33,6 +33,8 @@ _UNIT = re.compile(
 _LINK_ALONE = re.compile(r"\W{0,4}(?:\[[^\]\n]{1,300}\]\([^)\n]{0,500}\)|:(?:doc|ref):`[^`\n]{1,300}`)\W{0,4}")
 """An entry of a table of contents: it says where something is, and nothing about it."""
 _WORD = re.compile(r"[^\W_]{2,}|\d")
+_NAMES, _LONGEST_NAME = 4, 90
+"""Lines ahead among which a table must go on, and characters of a line that names a part of it."""
 _LETTERS = re.compile(r"[^\W\d_]+")
 _CODE_LINE = re.compile(
     r"""
@@ -154,17 +156,24 @@ class _Cutter:
         while last < len(self._lines) and self._goes_on(last):
             last += 1
         unit = _unit_in(self._text[max(0, self._lines[at].start - 400) : self._lines[at].start]) or self._unit
-        above = "" if any(line.text.strip() for line in self._lines[:at]) else self._table_head
+        before = [line.text for line in self._lines[max(0, at - 2) : at] if line.text.strip()]
+        above = before[-1] if before and is_caption(before[-1]) else ""
+        if not before and not any(line.text.strip() for line in self._lines[:at]):
+            above = self._table_head
         yield from rows(self._lines[at:last], self._caption, unit, above)
         return max(last, at + 1)
 
     def _goes_on(self, at: int) -> bool:
-        """Whether a line belongs to a table: a row, or a short line between rows, such as `Net sales:`."""
+        """Whether a line belongs to a table: a row, or a few short lines between rows, such as `Net sales:`."""
         text = self._lines[at].text
         if _is_row(text) or (text.strip() and set(text.strip()) <= set("|-:=+ ")):
             return True
-        following = self._lines[at + 1].text if at + 1 < len(self._lines) else ""
-        return bool(text.strip()) and len(text) < 90 and _is_row(following) and not _HEADING.match(text)
+        for line in self._lines[at : at + _NAMES]:
+            if _is_row(line.text):
+                return True
+            if not line.text.strip() or len(line.text) >= _LONGEST_NAME or _HEADING.match(line.text):
+                break
+        return False
 
     def _item(self, at: int) -> Generator[Statement, None, int]:
         last = at + 1

@@ -88,6 +88,11 @@ def rows(lines: Sequence[TableLine], caption: str, unit: str, above: str = "") -
     return [statement for row, statement in made if not any(row.line is line for line in head)]
 
 
+def is_caption(text: str) -> bool:
+    """Whether a line is what a table is called: `Table 3: Results`."""
+    return _CAPTION.match(text) is not None
+
+
 def table_head(text: str) -> str:
     """What must be known of a table to read the rows that come after `text`, which is its beginning: some lines of it.
 

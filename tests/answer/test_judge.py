@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.resources import files
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -20,7 +21,9 @@ from kedge.answer.judge.calibrated import (
     default_judge,
     judge_features,
 )
+from kedge.answer.judge.reading import Signs, read_judge
 from kedge.text.evidence import EvidencePassage, candidate_sentences, rank_sentences
+from kedge.text.form import ShapeKind
 from kedge.text.question import parse_question
 
 COMMON = {"war", "treati", "sign"}
@@ -52,13 +55,7 @@ sets = st.builds(
     EvidenceFeatures,
     sentence_cosine=st.none() | unit,
     passage_cosine=st.none() | unit,
-    reader=st.none() | unit,
-    reader_home=st.none() | unit,
-    **{
-        name: unit
-        for name in EvidenceFeatures.__dataclass_fields__
-        if not name.endswith("_cosine") and "reader" not in name
-    },
+    **{name: unit for name in EvidenceFeatures.__dataclass_fields__ if not name.endswith("_cosine")},
 )
 
 
@@ -76,10 +73,23 @@ def test_more_coverage_never_lowers_it(given_features: EvidenceFeatures, name: s
     assert default_judge().probability(better) >= default_judge().probability(given_features)
 
 
-@given(sets, unit, unit)
-def test_a_better_reading_never_lowers_it(given_features: EvidenceFeatures, before: float, after: float) -> None:
-    worse, better = (replace(given_features, reader=one, reader_home=one) for one in sorted((before, after)))
-    assert default_judge().probability(better) >= default_judge().probability(worse)
+signs = st.builds(Signs, **dict.fromkeys(Signs.__dataclass_fields__, unit))
+forms = st.sampled_from(get_args(ShapeKind))
+
+
+@pytest.mark.req("D-11")
+@given(signs, forms, st.sampled_from(["about", "home", "support", "coverage"]), unit)
+def test_a_better_reading_never_lowers_it(given_signs: Signs, form: ShapeKind, name: str, more: float) -> None:
+    better = replace(given_signs, **{name: max(getattr(given_signs, name), more)})
+    assert 0.0 <= read_judge().probability(given_signs, form) <= read_judge().probability(better, form) <= 1.0
+
+
+@given(signs, forms, st.sampled_from(["trick", "contradicts", "gap"]), unit)
+def test_what_speaks_against_an_answer_never_raises_it(
+    given_signs: Signs, form: ShapeKind, name: str, more: float
+) -> None:
+    worse = replace(given_signs, **{name: max(getattr(given_signs, name), more)})
+    assert read_judge().probability(worse, form) <= read_judge().probability(given_signs, form)
 
 
 @pytest.mark.req("D-11")
@@ -87,14 +97,21 @@ def test_the_calibration_is_whole() -> None:
     """It rots when a feature is renamed or added and nobody calibrates again."""
     kept = json.loads(files("kedge.answer.judge").joinpath("data", "judge.json").read_text("utf-8"))
     known = {*EvidenceFeatures.__dataclass_fields__, "bias"}
-    assert set(kept["weights"]) == {"dense", "lexical", "dense_read", "lexical_read"}
+    assert set(kept["weights"]) == {"dense", "lexical"}
     for variant, weights in kept["weights"].items():
         assert set(weights) <= known
-        assert ("reader" in weights) == variant.endswith("_read")
         assert (("sentence_cosine" in weights) or ("passage_cosine" in weights)) == variant.startswith("dense")
         held_out = kept["figures"][variant]["held_out"]["squad2"]
         assert held_out["ece"] <= 0.05
-    assert set(kept["figures"]["dense_read"]["ablation"]) >= {"all_features", "reader + reader_home"}
+    assert kept["threshold"] == THRESHOLD
+
+
+@pytest.mark.req("D-11")
+def test_the_calibration_of_what_is_read_is_whole() -> None:
+    kept = json.loads(files("kedge.answer.judge").joinpath("data", "judge_read.json").read_text("utf-8"))
+    known = {*Signs.__dataclass_fields__, "bias", *(f"form:{form}" for form in get_args(ShapeKind))}
+    assert set(kept["weights"]) <= known
+    assert {"about", "support", "trick", "bias"} <= set(kept["weights"])
     assert kept["threshold"] == THRESHOLD
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from kedge.answer.write.context import heading
 from kedge.core.values import TABLE_HEAD, Passage, SearchHit
 from kedge.models.read.reader import Readable, Reading, StatementReading
 from kedge.retrieve.when import own_periods
@@ -143,28 +144,39 @@ def slots(statement: Statement) -> list[tuple[int, int]]:
     return found
 
 
-def stated(read: Sequence[ReadPassage], asked: Sequence[Period], own: Sequence[Sequence[Period]]) -> list[Stated]:
-    """All statements that were read. `own` are the periods that each passage's document names as its own."""
+@dataclass(frozen=True, slots=True)
+class ReadEvidence:
+    """The evidence for a question, read."""
+
+    hits: Sequence[SearchHit]
+    """All that was found, best first."""
+    read: Sequence[ReadPassage]
+    """Those that were read."""
+    stated: Sequence[Stated]
+    """All statements that were read."""
+    headings: Mapping[int, str]
+    """What each passage that was read stands under."""
+
+    @property
+    def passages(self) -> dict[int, Passage]:
+        """The passages that were read, by their place among the hits."""
+        return {one.place: one.passage for one in self.read}
+
+
+def read_evidence(question: Question, hits: Sequence[SearchHit], read: Sequence[ReadPassage]) -> ReadEvidence:
+    """What was read, each statement with how well it fits the time that is asked for."""
+    asked = periods(question.text)
     found: list[Stated] = []
-    for one, times in zip(read, own, strict=True):
-        wanted = dated(asked, times) if asked and times else tuple(asked)
+    for one in read:
+        times = own_periods(one.passage) if asked else ()
+        wanted = dated(asked, times) if times else asked
         for statement, reading in zip(one.statements, one.reading.statements, strict=True):
             cell, fits = _cell(statement, reading, wanted)
-            if cell is None and asked:
+            if asked and (cell is None or not fits):
                 fits = agreement(wanted, periods(statement.read)) or agreement(asked, times)
-            found.append(
-                Stated(
-                    one.place,
-                    statement,
-                    reading,
-                    one.reading.about,
-                    one.reading.trick,
-                    one.reading.yes,
-                    fits,
-                    cell,
-                )
-            )
-    return found
+            verdicts = (one.reading.about, one.reading.trick, one.reading.yes)
+            found.append(Stated(one.place, statement, reading, *verdicts, fits, cell))
+    return ReadEvidence(hits, read, found, {one.place: heading(one.passage) for one in read})
 
 
 _PERIOD_WEIGHT = 4.0

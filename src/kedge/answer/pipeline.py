@@ -34,6 +34,8 @@ REFUSAL = "There is not enough evidence in this collection to answer that."
 BROKE_OFF = "(The language model broke off here. The sources themselves say:)"
 LOOKED_AT = 8
 """Least number of passages that are looked at for an answer."""
+POSSIBLE = 0.4
+"""Share of the threshold from which on a language model is asked."""
 TABLES = 4
 """Passages with tables that are looked at beside them, where a figure is asked for."""
 AROUND = 2
@@ -105,8 +107,8 @@ class Answerer:
     async def _answered(
         self, query: Query, result: SearchResult, judged: _Judged
     ) -> AsyncGenerator[Shown | Answer, None]:
-        """The model is asked only where the judge finds the evidence enough."""
-        if self._writer is None or judged.probability < self._settings.threshold or not result.hits:
+        """A model is asked where the evidence may be enough: the check of its sentences decides what stands."""
+        if self._writer is None or judged.probability < POSSIBLE * self._settings.threshold or not result.hits:
             answer = self._compose(judged)
             yield Shown(answer.answer, answer.citations)
             yield answer
@@ -178,7 +180,7 @@ class Answerer:
 
     def _instead(self, written: WrittenAnswer, judged: _Judged, hits: Sequence[SearchHit]) -> Shown | None:
         """The sources' own words, with a note where something of the model was shown before."""
-        if judged.extracted is None:
+        if judged.extracted is None or judged.probability < self._settings.threshold:
             return None if written.text else Shown(_refusal(judged, hits).text(REFUSAL))
         text, citations = cite(judged.extracted, hits, written.citations)
         if not written.text:
@@ -194,6 +196,7 @@ class Answerer:
         fallback: str | None = None,
         quoted: Shown | None = None,
     ) -> Answer:
+        threshold = self._settings.threshold
         text = written.text + (quoted.text if quoted else "")
         citations = (*written.citations, *(quoted.citations if quoted else ()))
         short = judged.extracted.short if judged.extracted else None
@@ -208,7 +211,7 @@ class Answerer:
             query_id=new_id(),
             answer=text,
             citations=citations,
-            confidence=confidence(judged.probability, self._settings.threshold) if citations else "insufficient",
+            confidence=confidence(max(judged.probability, threshold), threshold) if citations else "insufficient",
             evidence_probability=judged.probability,
             short_answer=short.text if short and named else None,
             hits=hits,
@@ -244,4 +247,4 @@ class Answerer:
 
 
 def _refusal(judged: _Judged, hits: Sequence[SearchHit]) -> Refusal:
-    return refusal_of(judged.question, hits, judged.probability)
+    return refusal_of(judged.question, hits, judged.probability, read=judged.read)

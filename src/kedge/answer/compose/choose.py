@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from kedge.answer.evidence import Stated
+from kedge.answer.evidence import ReadEvidence, Stated, cut
 from kedge.text.analyze import terms
 from kedge.text.form import Form, ShapeKind
 from kedge.text.statements.statement import Statement
@@ -66,32 +66,22 @@ def worth(one: Stated, form: ShapeKind) -> float:
     return value
 
 
-def choose(
-    form: Form,
-    found: Sequence[Stated],
-    cuts: Mapping[int, Sequence[Statement]],
-    headings: Mapping[int, str],
-) -> Choice | None:
-    """The statements that answer; None where there are none.
-
-    `cuts` are all statements of each passage, also those that were not read; `headings` what each passage stands under.
-    """
-    ranked = sorted(found, key=lambda one: (-worth(one, form.kind), one.passage, one.statement.start))
+def choose(form: Form, evidence: ReadEvidence) -> Choice | None:
+    """The statements that answer; None where there are none."""
+    ranked = sorted(evidence.stated, key=lambda one: (-worth(one, form.kind), one.passage, one.statement.start))
     if not ranked:
         return None
-    if form.kind == "comparison":
-        chosen = _both_sides(form, ranked, headings) or _further(form.kind, ranked)
-    elif form.kind == "summary":
-        chosen = _further(form.kind, ranked)
+    chosen = _both_sides(form, ranked, evidence.headings) if form.kind == "comparison" else []
+    chosen = chosen or _further(form.kind, ranked)
+    if form.kind == "summary":
         home = chosen[0].passage
         chosen.sort(key=lambda one: (one.passage != home, one.passage, one.statement.start))
         return Choice(ranked[0], tuple(_pick(one) for one in chosen))
-    else:
-        chosen = _further(form.kind, ranked)
     first, rest = chosen[0], sorted(chosen[1:], key=lambda one: (one.passage, one.statement.start))
     picks: list[Pick] = []
     for one in (first, *rest):
-        picks += [pick for pick in _with_company(one, form.kind, cuts[one.passage]) if not _taken(pick, picks)]
+        made = cut(evidence.passages[one.passage])
+        picks += [pick for pick in _with_company(one, form.kind, made) if not _taken(pick, picks)]
     return Choice(first, tuple(picks))
 
 
@@ -148,31 +138,45 @@ def _with_company(one: Stated, form: ShapeKind, made: Sequence[Statement]) -> li
     """The statement with what belongs to it: the list that it announces or is part of, the code that it announces."""
     statement = one.statement
     place = next((at for at, other in enumerate(made) if other.start == statement.start), None)
-    if place is None:
-        return [_pick(one)]
+    picks: list[Pick] = []
+    if place is not None and statement.kind == "sentence":
+        picks = _announced(one, form, made, place)
+    elif place is not None and statement.kind == "item" and form in ("list", "how", "summary"):
+        picks = _whole_list(one, made, place)
+    elif place and statement.kind == "code" and made[place - 1].kind == "sentence":
+        picks = [Pick(one.passage, made[place - 1], with_code=statement)]
+    return picks or [_pick(one)]
+
+
+def _announced(one: Stated, form: ShapeKind, made: Sequence[Statement], place: int) -> list[Pick]:
+    """A sentence with the code or the list behind it."""
     following = made[place + 1] if place + 1 < len(made) else None
-    announces = statement.read.rstrip().endswith((":", "："))
-    if statement.kind == "code":
-        before = made[place - 1] if place else None
-        if before is not None and before.kind == "sentence":
-            return [Pick(one.passage, before, with_code=statement)]
-        return [Pick(one.passage, statement)]
-    if statement.kind == "sentence" and following is not None:
-        if following.kind == "code" and (announces or form == "how"):
-            return [Pick(one.passage, statement, with_code=following)]
-        if following.kind == "item" and announces:
-            items = _run(made, place + 1, lambda other: other.kind == "item" and other.lead == following.lead)
-            return [Pick(one.passage, statement), *(Pick(one.passage, item, in_list=True) for item in items)]
-    if statement.kind == "item" and form in ("list", "how", "summary"):
-        first = place
-        while first > 0 and made[first - 1].kind == "item" and made[first - 1].lead == statement.lead:
-            first -= 1
-        items = _run(made, first, lambda other: other.kind == "item" and other.lead == statement.lead)
-        if len(items) > 1 and statement in items:
-            before = made[first - 1] if first else None
-            lead = [Pick(one.passage, before)] if before is not None and before.read.rstrip().endswith(":") else []
-            return [*lead, *(Pick(one.passage, item, in_list=True) for item in items)]
-    return [_pick(one)]
+    announces = one.statement.read.rstrip().endswith((":", "："))
+    if following is None:
+        return []
+    if following.kind == "code" and (announces or form == "how"):
+        return [Pick(one.passage, one.statement, with_code=following)]
+    if following.kind == "item" and announces:
+        items = _run(made, place + 1, lambda other: other.kind == "item" and other.lead == following.lead)
+        return [_pick(one), *(Pick(one.passage, item, in_list=True) for item in items)]
+    return []
+
+
+def _whole_list(one: Stated, made: Sequence[Statement], place: int) -> list[Pick]:
+    """An item with the others of its list, and what announces them."""
+
+    def belongs(other: Statement) -> bool:
+        return other.kind == "item" and other.lead == one.statement.lead
+
+    first = place
+    while first > 0 and belongs(made[first - 1]):
+        first -= 1
+    items = _run(made, first, belongs)
+    if len(items) < 2 or one.statement not in items:
+        return []
+    before = made[first - 1] if first else None
+    lead = [Pick(one.passage, before)] if before is not None and before.read.rstrip().endswith(":") else []
+    return [*lead, *(Pick(one.passage, item, in_list=True) for item in items)]
 
 
 def _run(made: Sequence[Statement], first: int, belongs: Callable[[Statement], bool]) -> list[Statement]:

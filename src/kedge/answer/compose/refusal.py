@@ -50,8 +50,10 @@ class Near:
     """A source that is near to the question and does not answer it."""
 
     title: str
+    identity: str
+    """What its document calls itself."""
     place: str
-    """Title and section."""
+    """That, and the section."""
     passage_id: str
     snippet: str
     """Its sentence nearest to the question, verbatim; empty where it has none to quote."""
@@ -62,6 +64,7 @@ class Near:
     def as_json(self) -> dict[str, Json]:
         return {
             "title": self.title,
+            "identity": self.identity,
             "passage_id": self.passage_id,
             "snippet": self.snippet,
             "start": self.start,
@@ -87,6 +90,8 @@ class Refusal:
     """What else it is about."""
     nearest: tuple[Near, ...]
     probability: float
+    read: int = 0
+    """How many passages were read."""
 
     @property
     def looked_for(self) -> str:
@@ -97,6 +102,9 @@ class Refusal:
     def text(self, first: str) -> str:
         """`first`, which is the refusal itself, then what helps."""
         parts = [first, f"Looked for: {self.looked_for}."]
+        if self.read:
+            count = "One passage was" if self.read == 1 else f"{self.read} passages were"
+            parts.append(f"{count} read; nothing there says it clearly enough.")
         if self.nearest:
             parts.append("\n".join(["Nearest, but not an answer:", *(f"- {near.line()}" for near in self.nearest)]))
         else:
@@ -114,13 +122,16 @@ class Refusal:
             },
             "nearest": [near.as_json() for near in self.nearest],
             "probability": self.probability,
+            "read": self.read,
         }
 
 
-def refusal_of(question: Question, hits: Sequence[SearchHit], probability: float, *, whole: bool = False) -> Refusal:
+def refusal_of(
+    question: Question, hits: Sequence[SearchHit], probability: float, *, whole: bool = False, read: int = 0
+) -> Refusal:
     """What to say where `hits` (best first) do not answer. `whole`: they are quoted whole, as rows are."""
     names, words = looked_for(question.text)
-    return Refusal(question.kind, names, words, _nearest(question, hits, whole), probability)
+    return Refusal(question.kind, names, words, _nearest(question, hits, whole), probability, read)
 
 
 def looked_for(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -156,6 +167,7 @@ def _nearest(question: Question, hits: Sequence[SearchHit], whole: bool) -> tupl
             continue
         found[key] = Near(
             passage.title,
+            passage.identity,
             heading(passage),
             passage.id,
             passage.text[start:end],

@@ -1,9 +1,9 @@
 """The judge: how probable it is that a set of passages answers the question.
 
 It looks at the set, not at one passage: how much of the question the evidence covers, whether the names in the question
-occur at all, how near the nearest sentence is, whether the channels agree, and what the reader
-(`kedge.models.read.reader`) thinks of the best passages. A logistic model over these features gives the
-probability; its weights are data (`data/judge.json`), made by `python -m benchmarks.judge` from open sets.
+occur at all, how near the nearest sentence is and whether the channels agree. A logistic model over these features
+gives the probability; its weights are data (`data/judge.json`), made by `python -m benchmarks.judge` from open sets.
+It judges what is not read: other languages than English, and everything where the reader is turned off.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
@@ -26,10 +26,6 @@ Confidence = Literal["high", "medium", "low", "insufficient"]
 THRESHOLD = 0.6
 """Answer at or above this probability, refuse below (D-11)."""
 _TOP_SENTENCES = 3
-_READ = 2
-"""Passages that the reader reads: a third brought nothing on squad2 (AUROC .8097 against .8094) and costs as much."""
-_CERTAIN = 6.0
-"""Log-odds of the reader beyond which it is no surer."""
 _TYPED = frozenset({"name", "date", "number", "complexity"})
 
 
@@ -88,26 +84,6 @@ class EvidenceFeatures:
     title_coverage: float
     """Share of the question that titles of passages are, each wholly named in it, where it leads from one to another:
     through several of them, or by several steps from one. That a page is named does not mean that it has the answer."""
-    reader: float | None = None
-    """The reader's best opinion of a passage, from 0 (does not answer) to 1; None where nothing was read."""
-    reader_home: float | None = None
-    """Its opinion of the passage that the best sentence comes from."""
-
-
-def passages_to_read(count: int, ranked: Sequence[EvidenceSentence]) -> list[int]:
-    """Which of the `count` passages the judge wants to have read: the best few and that of the best sentence."""
-    wanted = list(range(min(_READ, count)))
-    if ranked and ranked[0].passage not in wanted:
-        wanted.append(ranked[0].passage)
-    return wanted
-
-
-def with_reading(
-    features: EvidenceFeatures, read: Mapping[int, float], ranked: Sequence[EvidenceSentence]
-) -> EvidenceFeatures:
-    """The features with the reader's log-odds, by place in the evidence, for those of `passages_to_read`."""
-    home = ranked[0].passage if ranked else 0
-    return replace(features, reader=opinion(max(read.values())), reader_home=opinion(read[home]))
 
 
 def judge_features(
@@ -162,9 +138,9 @@ class Judge:
 
 
 def variant_of(features: EvidenceFeatures) -> str:
-    """Which weights go with these features: whether there were embeddings, and whether passages were read."""
+    """Which weights go with these features: whether there were embeddings."""
     embedded = features.sentence_cosine is not None and features.passage_cosine is not None
-    return ("dense" if embedded else "lexical") + ("_read" if features.reader is not None else "")
+    return "dense" if embedded else "lexical"
 
 
 @cache
@@ -182,11 +158,6 @@ def confidence(probability: float, threshold: float = THRESHOLD) -> Confidence:
     if probability < threshold + step:
         return "low"
     return "medium" if probability < threshold + 2 * step else "high"
-
-
-def opinion(log_odds: float) -> float:
-    """Log-odds of the reader on the scale of the features, from 0 to 1."""
-    return 0.5 + max(-_CERTAIN, min(_CERTAIN, log_odds)) / (2 * _CERTAIN)
 
 
 def _gap(question: Question, found: frozenset[str]) -> float:

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
 
 from kedge.answer.compose.choose import Choice
-from kedge.answer.evidence import ReadPassage, Stated
-from kedge.core.values import SearchHit
+from kedge.answer.evidence import ReadEvidence
 from kedge.text.analyze import terms
 from kedge.text.evidence import TermMatcher
 from kedge.text.form import ShapeKind
@@ -61,25 +60,18 @@ class Signs:
     """1 where it is a row of a table."""
 
 
-def signs_of(
-    question: Question,
-    choice: Choice,
-    read: Sequence[ReadPassage],
-    found: Sequence[Stated],
-    hits: Sequence[SearchHit],
-    headings: Mapping[int, str],
-) -> Signs:
+def signs_of(question: Question, choice: Choice, evidence: ReadEvidence) -> Signs:
     """Measure what would be answered, and the evidence around it."""
-    best = choice.first
-    split = {one.place: terms(f"{headings[one.place]}\n{one.passage.text}") for one in read}
+    best, hits = choice.first, evidence.hits
+    split = {one.place: terms(f"{evidence.headings[one.place]}\n{one.passage.text}") for one in evidence.read}
     matcher = TermMatcher.of(question, {term for every in split.values() for term in every})
     here = matcher.matched(split[best.passage])
     everywhere = frozenset().union(*(matcher.matched(every) for every in split.values()))
     document = hits[best.passage].passage.document_id
-    others = [one.reading.support for one in found if hits[one.passage].passage.document_id != document]
+    others = [one.reading.support for one in evidence.stated if hits[one.passage].passage.document_id != document]
     missing = [question.weight_of[term] for term in question.terms if term not in everywhere]
     return Signs(
-        about=opinion(max(one.reading.about for one in read)),
+        about=opinion(max(one.reading.about for one in evidence.read)),
         home=opinion(best.about),
         support=opinion(best.reading.support),
         second=opinion(max(others, default=-CERTAIN)),

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kedge.answer.compose.choose import Choice, choose
+from kedge.answer.compose.choose import choose
 from kedge.answer.compose.events import evidence_of, without_orders
 from kedge.answer.compose.extract import extract_answer
 from kedge.answer.compose.quote import ExtractedAnswer
 from kedge.answer.compose.several import extract_several
 from kedge.answer.compose.show import shown
-from kedge.answer.evidence import ReadPassage, cut, stated
+from kedge.answer.evidence import ReadPassage, read_evidence
 from kedge.answer.judge.calibrated import default_judge, judge_features
 from kedge.answer.judge.reading import Signs, read_judge, signs_of
 from kedge.answer.read import Readings
@@ -25,11 +25,9 @@ from kedge.core.stages import stage
 from kedge.core.values import Collection, Query, SearchHit
 from kedge.retrieve.ports import CollectionSource
 from kedge.retrieve.rarity import as_idf, term_weights
-from kedge.retrieve.when import own_periods
 from kedge.stores.ports import VectorStore
 from kedge.text.evidence import MAX_CANDIDATES, EvidencePassage, EvidenceSentence, candidate_sentences, rank_sentences
 from kedge.text.form import Form, shape_of
-from kedge.text.periods import periods
 from kedge.text.question import Question, parse_question
 
 SEVERAL = 24
@@ -111,13 +109,10 @@ class Judging:
 
 def composed(question: Question, form: Form, read: Sequence[ReadPassage], hits: Sequence[SearchHit]) -> Verdict:
     """What the passages that were read say, and how probable it is that this is right."""
-    asked = periods(question.text)
-    found = stated(read, asked, [own_periods(one.passage) if asked else () for one in read])
-    headings = {place: heading(hit.passage) for place, hit in enumerate(hits)}
-    cuts = {one.place: cut(one.passage) for one in read}
-    choice: Choice | None = choose(form, found, cuts, headings)
+    evidence = read_evidence(question, hits, read)
+    choice = choose(form, evidence)
     if choice is None:
         return Verdict(question, 0.0, None, len(read))
-    signs = signs_of(question, choice, read, found, hits, headings)
-    extracted = shown(question, form.kind, choice, {one.place: one.passage for one in read})
+    signs = signs_of(question, choice, evidence)
+    extracted = shown(question, form.kind, choice, evidence.passages)
     return Verdict(question, read_judge().probability(signs, form.kind), extracted, len(read), signs)

@@ -159,32 +159,31 @@ class Reader:
             )
         except FAILURES as error:
             raise ModelError(f"The reader failed: {error}") from error
-        first, last = (_log_softmax(row) for row in spans[0])
+        scores = _Scores(window, support[0], *(_log_softmax(row) for row in spans[0]))
         about, trick, no, yes = (float(value) for value in heads[0])
         numbers = range(window.first, window.last + 1)
-        each = [
-            _statement(window, number, support[0], first, last, slots[number] if slots else ()) for number in numbers
-        ]
+        each = [scores.of(number, slots[number] if slots else ()) for number in numbers]
         return Reading(about, trick, yes - no, tuple(each))
 
 
-def _statement(
-    window: _Window,
-    number: int,
-    support: Vectors,
-    first: Vectors,
-    last: Vectors,
-    slots: Sequence[tuple[int, int]],
-) -> StatementReading:
-    places = np.flatnonzero(window.owner == number)
-    if not len(places):
-        return StatementReading(NOT_READ, None, tuple(NOT_READ for _ in slots))
-    left, right = int(places[0]), int(places[-1]) + 1
-    offsets = window.offsets[left:right]
-    scores = tuple(_slot(offsets, first[left:right], last[left:right], *slot) for slot in slots)
-    return StatementReading(
-        float(support[left:right].mean()), _span(offsets, first[left:right], last[left:right]), scores
-    )
+@dataclass(frozen=True, slots=True)
+class _Scores:
+    """What came out for each token of a window."""
+
+    window: _Window
+    support: Vectors
+    first: Vectors
+    last: Vectors
+
+    def of(self, number: int, slots: Sequence[tuple[int, int]]) -> StatementReading:
+        """For one statement."""
+        places = np.flatnonzero(self.window.owner == number)
+        if not len(places):
+            return StatementReading(NOT_READ, None, tuple(NOT_READ for _ in slots))
+        own = slice(int(places[0]), int(places[-1]) + 1)
+        offsets, first, last = self.window.offsets[own], self.first[own], self.last[own]
+        answers = tuple(_slot(offsets, first, last, slot) for slot in slots)
+        return StatementReading(float(self.support[own].mean()), _span(offsets, first, last), answers)
 
 
 def _span(offsets: NDArray[np.int64], first: Vectors, last: Vectors) -> ShortSpan:
@@ -197,7 +196,8 @@ def _span(offsets: NDArray[np.int64], first: Vectors, last: Vectors) -> ShortSpa
     return ShortSpan(int(offsets[best[1], 0]), int(offsets[best[2], 1]), best[0])
 
 
-def _slot(offsets: NDArray[np.int64], first: Vectors, last: Vectors, start: int, end: int) -> float:
+def _slot(offsets: NDArray[np.int64], first: Vectors, last: Vectors, slot: tuple[int, int]) -> float:
+    start, end = slot
     held = np.flatnonzero((offsets[:, 1] > start) & (offsets[:, 0] < end))
     return float(first[held].max() + last[held].max()) if len(held) else NOT_READ
 

@@ -161,7 +161,7 @@ export class Turn {
     const { metadata } = this;
     const ways = [["by meaning", metadata.vector_result_count], ["by words", metadata.keyword_result_count], ["through the graph", metadata.graph_result_count]].filter(([, found]) => found);
     const told = ways.map(([way, found], at) => `${at ? found : count(found, UNITS[metadata.kind] ?? "passage")} ${way}`);
-    const looked = ways.length ? `Looked at ${listed(told)} in “${this.collection}”. None of them carries an answer.` : `Nothing in “${this.collection}” came near.`;
+    const looked = ways.length ? `Looked at ${listed(told)} in “${this.collection}”. ${metadata.refusal?.read ? `${metadata.refusal.read} of them were read; nothing there says it clearly enough.` : "Nothing near enough to answer."}` : `Nothing in “${this.collection}” came near.`;
     const [first] = this.text.split("\n\n"); // what follows is told below, in parts
     const sought = metadata.refusal?.looked_for?.text;
     const quoted = new Map((metadata.refusal?.nearest ?? []).map((hit) => [hit.passage_id, hit]));

@@ -183,7 +183,7 @@ def test_a_model_that_breaks_off_is_said_to_have_done_so(server: LLMServer, tmp_
     said = words_of(events)
     assert said.startswith("The warp is tied")
     assert BROKE_OFF in said
-    assert said.index(BROKE_OFF) < said.rindex("[2]")
+    assert said.count(TRUE) == 1
     marks = [event.citation.id for event in events if event.citation]
     assert marks == sorted(set(marks))
     assert [event.type for event in events[-2:]] == ["metadata", "done"]

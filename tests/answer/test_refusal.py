@@ -158,4 +158,4 @@ def test_a_refusal_is_not_remembered_as_something_said(tmp_path: Path, kedge: Ke
 
 def test_json_has_it(kedge: Kedge) -> None:
     shape = json.loads(json.dumps(to_json(kedge.ask(FOREIGN))))
-    assert set(shape["metadata"]["refusal"]) == {"looked_for", "nearest", "probability"}
+    assert set(shape["metadata"]["refusal"]) == {"looked_for", "nearest", "probability", "read"}

@@ -31,7 +31,7 @@ from kedge.text.form import shape_of
 from kedge.text.question import Question
 
 REFUSAL = "There is not enough evidence in this collection to answer that."
-BROKE_OFF = "(The language model broke off here. The sources themselves say:)"
+BROKE_OFF = "(The language model broke off here."
 LOOKED_AT = 8
 """Least number of passages that are looked at for an answer."""
 POSSIBLE = 0.4
@@ -185,7 +185,7 @@ class Answerer:
         text, citations = cite(judged.extracted, hits, written.citations)
         if not written.text:
             return Shown(text, citations)
-        return Shown(f"\n\n{BROKE_OFF} {text}".rstrip(), citations)
+        return Shown(f"\n\n{BROKE_OFF} The sources themselves say:) {text}" if text else f"\n\n{BROKE_OFF})", citations)
 
     def _whole(
         self,

@@ -20,6 +20,7 @@ LONG = ("backup", "consistency", "upgrade", "page", "hostile", "server", "course
 """Folders of files that take long though they hold few tests: begun first, so that no process ends with one."""
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """One process more than there are cores: many tests wait for a server, a browser or a process of their own."""
     return (os.cpu_count() or 1) + 1

@@ -29,8 +29,8 @@ def chaos(stores: str, rounds: int) -> object:
     [
         chaos("embedded", 4),
         chaos("postgresql", 2),
-        chaos("qdrant", 2),
-        chaos("milvus", 2),
+        chaos("qdrant", 3),
+        chaos("milvus", 3),
         chaos("neo4j+postgresql", 2),
     ],
 )

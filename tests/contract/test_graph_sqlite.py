@@ -27,4 +27,4 @@ class SqliteLikeMemory(GraphCongruence):
 @pytest.mark.req("D-05", "D-06", "D-08")
 @pytest.mark.store("graph", "sqlite")
 class TestSqliteLikeMemory(SqliteLikeMemory.TestCase):
-    settings = settings(max_examples=10, stateful_step_count=12, deadline=None)
+    settings = settings(max_examples=20, stateful_step_count=12, deadline=None)

@@ -318,7 +318,7 @@ changes = st.lists(st.tuples(st.sampled_from(["add", "change", "delete"]), st.in
 
 
 @pytest.mark.req("D-19", "C-09")
-@settings(max_examples=8)
+@settings(max_examples=12)
 @given(steps=st.lists(changes, min_size=1, max_size=3), after=changes)
 def test_what_writers_do_meanwhile_is_right_in_both(steps: list[list[Change]], after: list[Change]) -> None:
     """Between the batches of a re-index documents come, change and go; afterwards too; then the way back."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter, defaultdict
 
 import pytest
@@ -17,6 +18,12 @@ settings.load_profile("kedge")
 
 LONG = ("backup", "consistency", "upgrade", "page", "hostile", "server", "courses")
 """Folders of files that take long though they hold few tests: begun first, so that no process ends with one."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are cores: many tests wait for a server, a browser or a process of their own."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -6,8 +6,6 @@ import asyncio
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -31,11 +29,11 @@ from kedge.surfaces.server.run import UvicornServer, bind
 from kedge.surfaces.server.run import url_of as address_of
 from tests.contract.postgresql import url_of
 from tests.models.model_server import ModelServer, serving
+from tests.support.forked import Command, command
 
 pytestmark = [pytest.mark.slow, pytest.mark.store("workers", "postgresql")]
 
 SCOPE = Scope(DEFAULT_TENANT, "default")
-COMMAND = [sys.executable, "-m", "kedge.surfaces.cli.main"]
 DOCUMENTS = 36
 SECONDS = 150.0
 T = TypeVar("T")
@@ -69,22 +67,20 @@ class Site:
         return self._folder / f"home-{self._started}"
 
     @contextmanager
-    def worker(self, **changes: str) -> Iterator[subprocess.Popen[str]]:
-        """The real command in a process of its own; killed at the end if it still runs."""
+    def worker(self, **changes: str) -> Iterator[Command]:
+        """The command in a process of its own; killed at the end if it still runs."""
         environ = self._environ(changes)
-        log = (self._folder / f"worker-{self._started}.log").open("w")
-        with log, subprocess.Popen([*COMMAND, "worker"], env=environ, stdout=log, stderr=log, text=True) as process:
-            try:
-                yield process
-            finally:
-                process.kill()
+        log = self._folder / f"worker-{self._started}.log"
+        with command(["worker"], environ, log, log) as started:
+            yield started
 
     def kedge(self, *arguments: str, code: int = 0) -> Any:
         """Run a command to its end and read what it prints."""
-        command, environ = [*COMMAND, *arguments, "--json"], self._environ({})
-        ran = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=SECONDS, check=False)
-        assert ran.returncode == code, ran.stderr
-        return json.loads(ran.stdout)
+        environ = self._environ({})
+        out, err = (self._folder / f"command-{self._started}.{name}" for name in ("out", "err"))
+        with command([*arguments, "--json"], environ, out, err) as started:
+            assert started.wait(SECONDS) == code, err.read_text("utf-8")
+        return json.loads(out.read_text("utf-8"))
 
     def _environ(self, changes: dict[str, str]) -> dict[str, str]:
         values = {**self._values, "home": str(self._home()), **changes}

@@ -27,4 +27,4 @@ class SqliteLikeMemory(CatalogCongruence):
 @pytest.mark.req("D-09", "D-10", "D-18")
 @pytest.mark.store("catalog", "sqlite")
 class TestSqliteLikeMemory(SqliteLikeMemory.TestCase):
-    settings = settings(max_examples=25, stateful_step_count=20, deadline=None)
+    settings = settings(max_examples=10, stateful_step_count=20, deadline=None)

@@ -11,6 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.support.forked import command
+
 PASSWORD, LLM_KEY, EMBED_KEY, VECTOR_KEY = "dsn-s3cret-1", "llm-s3cret-2", "embed-s3cret-3", "vector-s3cret-4"
 SECRETS = (PASSWORD, LLM_KEY, EMBED_KEY, VECTOR_KEY)
 KEDGE = [sys.executable, "-m", "kedge.surfaces.cli.main"]
@@ -51,11 +53,13 @@ def leaked(text: str) -> list[str]:
     ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else ",".join(value)[:40],
 )
 def test_commands_show_no_secret(tmp_path: Path, arguments: list[str], more: dict[str, str]) -> None:
-    ran = subprocess.run(
-        [*KEDGE, *arguments], env=environment(tmp_path / "home", **more), capture_output=True, text=True, check=False
-    )
-    assert leaked(ran.stdout + ran.stderr) == []
-    assert "Traceback" not in ran.stderr
+    out, err = tmp_path / "out", tmp_path / "err"
+    with command(arguments, environment(tmp_path / "home", **more), out, err) as ran:
+        ran.wait()
+    said, noted = out.read_text("utf-8"), err.read_text("utf-8")
+    assert said + noted
+    assert leaked(said + noted) == []
+    assert "Traceback" not in noted
 
 
 def test_a_server_shows_no_secret(tmp_path: Path) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import subprocess
-import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,7 +14,9 @@ import pytest
 from kedge.core.errors import ConflictError, ExpiredError, FilterError, NotFoundError, QueryError, UsageError
 from kedge.core.values import IngestRequest, Json, Query, Scope
 from kedge.core.values.filters import Eq, Range
+from tests.kinds.tables import feed_victim
 from tests.kinds.tables.conftest import PRODUCTS, SCOPE, Desk, Run, sales, write_sales
+from tests.support.forked import run_victim
 
 OTHER = Scope("other tenant", "s1")
 
@@ -311,33 +311,13 @@ def test_a_collection_of_documents_is_no_table(run: Run, tmp_path: Path, csv: Pa
     run(scenario)
 
 
-VICTIM = """
-import asyncio, os, sys
-from kedge.core.settings import load_settings
-from kedge.engine.engine import Engine
-from kedge.core.values import IngestRequest, Scope
-
-def step(name):
-    if name == sys.argv[3]:
-        os.kill(os.getpid(), 9)
-
-async def main():
-    settings = load_settings(environ={}, home=sys.argv[1], embedder="hash:256")
-    async with Engine.open(settings, on_step=step) as engine:
-        await engine.ingest(IngestRequest(Scope("default", "s1"), (sys.argv[2],), kind="table"))
-
-asyncio.run(main())
-"""
-
-
 @pytest.mark.req("T-03")
 @pytest.mark.parametrize("step", ["table built", "table written", "table published"])
 def test_a_feed_killed_half_way_loses_nothing(run: Run, settings: Any, tmp_path: Path, step: str) -> None:
     path = write_sales(tmp_path / "sales.csv", 100)
     run(lambda desk: desk.feed(path))
     write_sales(path, 2000)
-    killed = subprocess.run([sys.executable, "-c", VICTIM, str(settings.home), str(path), step], check=False)
-    assert killed.returncode == -signal.SIGKILL
+    assert run_victim(feed_victim.main, settings.home, path, step, die_at=0)[0] == -signal.SIGKILL
 
     async def scenario(desk: Desk) -> tuple[Any, str, int, Any]:
         before = await desk.figure("How many rows are there?")
@@ -353,7 +333,7 @@ def test_a_feed_killed_half_way_loses_nothing(run: Run, settings: Any, tmp_path:
 
 def test_an_older_feed_that_is_resumed_does_not_undo_a_newer_one(run: Run, settings: Any, tmp_path: Path) -> None:
     path, newer = write_sales(tmp_path / "sales.csv", 50), write_sales(tmp_path / "newer.csv", 70)
-    subprocess.run([sys.executable, "-c", VICTIM, str(settings.home), str(path), "table built"], check=False)
+    assert run_victim(feed_victim.main, settings.home, path, "table built", die_at=0)[0] == -signal.SIGKILL
 
     async def scenario(desk: Desk) -> Any:
         await desk.feed(newer, mode="recreate")

@@ -46,6 +46,8 @@ class Stated:
     """Log-odds of yes against no."""
     agreement: float
     """Whether it speaks of the time that is asked for, from -1 to 1; 0 where either names none."""
+    shared: float
+    """Share of the question's words that it has, weighted by rarity."""
     cell: int | None = None
     """Of a row, the cell that answers best."""
 
@@ -70,7 +72,12 @@ def cut(passage: Passage) -> tuple[Statement, ...]:
     orders = ordering_spans(passage.text)
     head = passage.metadata.get(TABLE_HEAD)
     made = _cut(passage.text, caption, head if isinstance(head, str) else "")
-    return tuple(one for one in made if not inside(orders, one.start, one.end)) if orders else made
+    headings = {_letters(part) for part in (passage.title, *passage.section_path)}
+    return tuple(one for one in made if _letters(one.read) not in headings and not inside(orders, one.start, one.end))
+
+
+def _letters(text: str) -> str:
+    return "".join(letter for letter in text.casefold() if letter.isalnum())
 
 
 @lru_cache(maxsize=512)
@@ -175,7 +182,7 @@ def read_evidence(question: Question, hits: Sequence[SearchHit], read: Sequence[
             if asked and (cell is None or not fits):
                 fits = agreement(wanted, periods(statement.read)) or agreement(asked, times)
             verdicts = (one.reading.about, one.reading.trick, one.reading.yes)
-            found.append(Stated(one.place, statement, reading, *verdicts, fits, cell))
+            found.append(Stated(one.place, statement, reading, *verdicts, fits, shared(question, statement.read), cell))
     return ReadEvidence(hits, read, found, {one.place: heading(one.passage) for one in read})
 
 

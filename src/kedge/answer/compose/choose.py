@@ -9,24 +9,42 @@ from dataclasses import dataclass
 from kedge.answer.evidence import ReadEvidence, Stated, cut
 from kedge.text.analyze import terms
 from kedge.text.form import Form, ShapeKind
+from kedge.text.question import Question, steps
 from kedge.text.statements.statement import Statement
 
 CERTAIN = 4.0
 """Log-odds beyond which a passage is no better for being surer."""
-RANK = 0.15
+RANK = 0.2
 """What a place further back among the passages costs."""
+WORDS = 3.0
+"""What it is worth to have all words of the question."""
+NO_ROW = 12.0
+"""What it costs to be a row where a reason, a way or a summary is asked for: only where nothing else is there."""
+FRAGMENT = 1.5
+"""What it costs that the beginning of a sentence is missing."""
+UNIT = 1.5
+"""What it is worth that a share stands there where one is asked for."""
 TIME = 2.0
 """What it is worth that a statement speaks of the time that is asked for."""
-MOST: dict[ShapeKind, int] = {"summary": 5, "comparison": 4, "how": 3, "list": 4, "why": 3}
+MOST: dict[ShapeKind, int] = {"summary": 5, "comparison": 4, "how": 3, "list": 3, "why": 3, "yes-no": 3}
 """Most statements of an answer, by form; two where nothing is said here. A list or its like counts once."""
-GAPS: dict[ShapeKind, float] = {"summary": 7.0, "list": 4.0, "how": 4.0, "why": 4.0, "number": 3.0, "fact": 3.0}
-"""How far behind the best a further statement may be."""
-LEAST_SUPPORT = -2.5
+GAPS: dict[ShapeKind, float] = {"list": 4.0, "how": 4.0, "why": 6.0, "yes-no": 4.0}
+"""How far behind the best a further statement may be; three where nothing is said here."""
+NEAR_ROW = 1.0
+"""How far behind the best a further row may be."""
+LEAST_SUPPORT = -4.0
 """Log-odds of support below which a further statement does not earn its place."""
+MOST_STEPS = 3
+"""Most statements of a question that takes several steps."""
 LONGEST_LIST = 14
 SIDE = 0.5
 """Least share of a side's words that a statement about it has, in itself or its heading."""
 _SAME = 0.7
+_SHARE = re.compile(r"\b(?:percent|percentage|per cent|share|proportion|rate)\b|%", re.I)
+_EACH = re.compile(
+    r"\b(?:each|every|all)\b[^.?!]{0,30}\b(?:filings?|reports?|documents?|quarters?|papers?|versions?|releases?|minutes)\b",
+    re.I,
+)
 _DIGIT = re.compile(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twice|once|half|dozen)\b", re.I)
 
 
@@ -56,32 +74,45 @@ def worth(one: Stated, form: ShapeKind) -> float:
     """How well a statement answers by itself."""
     kind = one.statement.kind
     value = one.reading.support + min(one.about, CERTAIN) - RANK * one.passage + TIME * one.agreement
+    value += WORDS * one.shared
     if form == "number":
         value += 0.5 if kind == "row" else 0.0
         value -= 0.0 if _DIGIT.search(one.statement.read, len(one.statement.lead)) else 3.0
     elif kind == "row":
-        value -= 1.0 if form in ("fact", "list", "yes-no", "comparison") else 4.0
-    if kind == "code" and form not in ("how", "list"):
+        value -= 1.0 if form in ("fact", "list", "yes-no", "comparison") else NO_ROW
+    if kind in ("code", "formula") and form not in ("how", "list"):
         value -= 1.0
+    if kind == "sentence" and one.statement.read[:1].islower():
+        value -= FRAGMENT
     return value
 
 
-def choose(form: Form, evidence: ReadEvidence) -> Choice | None:
+def choose(question: Question, form: Form, evidence: ReadEvidence) -> Choice | None:
     """The statements that answer; None where there are none."""
-    ranked = sorted(evidence.stated, key=lambda one: (-worth(one, form.kind), one.passage, one.statement.start))
+    share = UNIT if form.kind == "number" and _SHARE.search(question.text) else 0.0
+
+    def value(one: Stated) -> float:
+        return worth(one, form.kind) + (share if "%" in _said(one) else 0.0)
+
+    ranked = sorted(evidence.stated, key=lambda one: (-value(one), one.passage, one.statement.start))
     if not ranked:
         return None
-    chosen = _both_sides(form, ranked, evidence.headings) if form.kind == "comparison" else []
-    chosen = chosen or _further(form.kind, ranked)
-    if form.kind == "summary":
-        home = chosen[0].passage
-        chosen.sort(key=lambda one: (one.passage != home, one.passage, one.statement.start))
-        return Choice(ranked[0], tuple(_pick(one) for one in chosen))
+    chosen: list[Stated] = []
+    if form.kind == "comparison":
+        chosen = _both_sides(form, ranked, evidence.headings)
+    elif _EACH.search(question.text):
+        chosen = _of_each_document(ranked, evidence)
+    elif form.kind == "summary":
+        return Choice(ranked[0], tuple(_pick(one) for one in _summary(ranked)))
+    chosen = chosen or _with_missing_names(question, _further(form.kind, ranked), ranked, evidence.headings)
+    if steps(question.text) > 1 and len(chosen) < MOST_STEPS:
+        chosen += _led_to(chosen, ranked, evidence)
     first, rest = chosen[0], sorted(chosen[1:], key=lambda one: (one.passage, one.statement.start))
     picks: list[Pick] = []
     for one in (first, *rest):
         made = cut(evidence.passages[one.passage])
-        picks += [pick for pick in _with_company(one, form.kind, made) if not _taken(pick, picks)]
+        whole = form.kind in ("list", "how", "summary") or any(_same_list(one, other) for other in chosen)
+        picks += [pick for pick in _with_company(one, form.kind, made, whole) if not _taken(pick, picks)]
     return Choice(first, tuple(picks))
 
 
@@ -102,14 +133,79 @@ def _further(form: ShapeKind, ranked: Sequence[Stated]) -> list[Stated]:
     chosen = [ranked[0]]
     best = worth(ranked[0], form)
     for one in ranked[1:]:
-        if len(chosen) >= MOST.get(form, 2) or worth(one, form) < best - GAPS.get(form, 3.0):
+        gap = NEAR_ROW if one.statement.kind == "row" else GAPS.get(form, 3.0)
+        if len(chosen) >= MOST.get(form, 2):
             break
+        if worth(one, form) < best - gap:
+            continue
         if one.reading.support >= LEAST_SUPPORT and not any(_repeats(one, other) for other in chosen):
             chosen.append(one)
     return chosen
 
 
+def _summary(ranked: Sequence[Stated]) -> list[Stated]:
+    """The best sentences of the best passage and of what else the reader takes to answer, in their order."""
+    home = ranked[0].passage
+    prose = [one for one in ranked if one.statement.kind in ("sentence", "item")]
+    own = [one for one in prose if one.passage == home or one.about > 0]
+    chosen: list[Stated] = []
+    for one in own or list(ranked[:1]):
+        if len(chosen) < MOST["summary"] and not any(_repeats(one, other) for other in chosen):
+            chosen.append(one)
+    return sorted(chosen, key=lambda one: (one.passage != home, one.passage, one.statement.start))
+
+
+def _of_each_document(ranked: Sequence[Stated], evidence: ReadEvidence) -> list[Stated]:
+    """The best statement of each document, where several are asked for one by one."""
+    chosen: dict[str, Stated] = {}
+    for one in ranked:
+        if one.reading.support > ranked[0].reading.support - GAPS["list"]:
+            chosen.setdefault(evidence.passages[one.passage].document_id, one)
+    return list(chosen.values())[:LONGEST_LIST]
+
+
+def _led_to(chosen: Sequence[Stated], ranked: Sequence[Stated], evidence: ReadEvidence) -> list[Stated]:
+    """The best statement of another document that a chosen one names: the next of several steps."""
+    said = {term for one in chosen for term in terms(one.statement.read)}
+    known = {evidence.passages[one.passage].document_id for one in chosen}
+    for one in ranked:
+        passage = evidence.passages[one.passage]
+        title = frozenset(terms(passage.title))
+        if passage.document_id not in known and title and title <= said:
+            return [one]
+    return []
+
+
+def _with_missing_names(
+    question: Question, chosen: list[Stated], ranked: Sequence[Stated], headings: Mapping[int, str]
+) -> list[Stated]:
+    """And for a name of the question that none of them speaks of, the best statement that does, if it answers too."""
+
+    def named(one: Stated) -> frozenset[str]:
+        return question.names.intersection(terms(f"{headings[one.passage]} {one.statement.read}"))
+
+    missing = question.names.difference(*(named(one) for one in chosen))
+    for one in ranked:
+        if missing & named(one) and one.about > 0 and one.reading.support > 0 and one not in chosen:
+            chosen.append(one)
+            missing -= named(one)
+    return chosen
+
+
+def _said(one: Stated) -> str:
+    """What a statement says of its own: of a row the cell that answers."""
+    return one.statement.cells[one.cell].text if one.cell is not None else one.statement.read
+
+
+def _same_list(one: Stated, other: Stated) -> bool:
+    """Whether both are items of one list that something announces."""
+    listed = one is not other and one.passage == other.passage and one.statement.kind == other.statement.kind == "item"
+    return listed and bool(one.statement.lead) and one.statement.lead == other.statement.lead
+
+
 def _repeats(one: Stated, other: Stated) -> bool:
+    if one.statement.kind == other.statement.kind == "row":
+        return one.statement.read.partition(" — ")[0] == other.statement.read.partition(" — ")[0]
     left, right = set(terms(one.statement.read)), set(terms(other.statement.read))
     return not left or len(left & right) > _SAME * min(len(left), len(right) or 1)
 
@@ -134,16 +230,19 @@ def _both_sides(form: Form, ranked: Sequence[Stated], headings: Mapping[int, str
     return chosen[: MOST["comparison"]] if len(covered) == len(marks) else []
 
 
-def _with_company(one: Stated, form: ShapeKind, made: Sequence[Statement]) -> list[Pick]:
-    """The statement with what belongs to it: the list that it announces or is part of, the code that it announces."""
+def _with_company(one: Stated, form: ShapeKind, made: Sequence[Statement], whole: bool) -> list[Pick]:
+    """The statement with what belongs to it: the list that it announces or is part of, the code that it announces.
+
+    `whole`: of a list, all of its items.
+    """
     statement = one.statement
     place = next((at for at, other in enumerate(made) if other.start == statement.start), None)
     picks: list[Pick] = []
     if place is not None and statement.kind == "sentence":
         picks = _announced(one, form, made, place)
-    elif place is not None and statement.kind == "item" and form in ("list", "how", "summary"):
+    elif place is not None and statement.kind == "item" and whole:
         picks = _whole_list(one, made, place)
-    elif place and statement.kind == "code" and made[place - 1].kind == "sentence":
+    elif place and statement.kind in ("code", "formula") and made[place - 1].kind == "sentence":
         picks = [Pick(one.passage, made[place - 1], with_code=statement)]
     return picks or [_pick(one)]
 
@@ -154,7 +253,7 @@ def _announced(one: Stated, form: ShapeKind, made: Sequence[Statement], place: i
     announces = one.statement.read.rstrip().endswith((":", "："))
     if following is None:
         return []
-    if following.kind == "code" and (announces or form == "how"):
+    if (following.kind == "code" and (announces or form == "how")) or (following.kind == "formula" and announces):
         return [Pick(one.passage, one.statement, with_code=following)]
     if following.kind == "item" and announces:
         items = _run(made, place + 1, lambda other: other.kind == "item" and other.lead == following.lead)

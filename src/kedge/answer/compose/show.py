@@ -62,7 +62,7 @@ def _short(
         cell = statement.cells[first.cell]
         return ShortAnswer(question.kind, cell.start, cell.end, cell.text), (0, 0)
     span = first.reading.span
-    if span is None or span.score < LIKELY or statement.kind == "code" or span.start < len(statement.lead):
+    if span is None or span.score < LIKELY or statement.kind in ("code", "formula") or span.start < len(statement.lead):
         return None
     text = statement.read[span.start : span.end].strip(" ,;:")
     if not text or len(text) > LONGEST_SHORT or (form == "number" and not _DIGIT.search(text)):
@@ -78,9 +78,9 @@ def _quote(pick: Pick, text: str, span: tuple[int, int] | None) -> Quote:
     if statement.kind == "row":
         words, block = _slice(statement, pick.cell if span is not None else None)
         return Quote(pick.passage, statement.start, statement.end, text[statement.start : statement.end], words, block)
-    if statement.kind == "code":
-        block = _code(text[statement.start : statement.end])
-        lead = statement.lead.strip() or "In code:"
+    if statement.kind in ("code", "formula"):
+        block = _block(statement, text[statement.start : statement.end])
+        lead = statement.lead.strip() or ("In code:" if statement.kind == "code" else "The formula:")
         return Quote(pick.passage, statement.start, statement.end, text[statement.start : statement.end], lead, block)
     words = _bold(statement.read, span)
     if statement.kind == "item":
@@ -95,7 +95,9 @@ def _quote(pick: Pick, text: str, span: tuple[int, int] | None) -> Quote:
             words = f"{plain(text[start : statement.start])} {words}"
     if pick.with_code is not None:
         end = pick.with_code.end
-        return Quote(pick.passage, start, end, text[start:end], words, _code(text[pick.with_code.start : end]))
+        return Quote(
+            pick.passage, start, end, text[start:end], words, _block(pick.with_code, text[pick.with_code.start : end])
+        )
     return Quote(pick.passage, start, end, text[start:end], words)
 
 
@@ -105,7 +107,10 @@ def _bold(words: str, span: tuple[int, int] | None) -> str:
     return f"{words[: span[0]]}**{words[span[0] : span[1]]}**{words[span[1] :]}"
 
 
-def _code(text: str) -> str:
+def _block(statement: Statement, text: str) -> str:
+    """Code between fences; a formula as it is."""
+    if statement.kind == "formula":
+        return text.strip()
     inside = textwrap.dedent(_FENCES.sub("", text).strip("\n"))
     fence = "````" if "```" in inside else "```"
     return f"{fence}\n{inside}\n{fence}"

@@ -32,8 +32,8 @@ from kedge.text.question import Question, parse_question
 
 SEVERAL = 24
 """Sentences that are looked at for a comparison, a list or a summary, where nothing is read."""
-ALL_READ = frozenset({"comparison", "list", "summary"})
-"""Forms of questions for which every passage is read."""
+SEVERAL_FACTS = frozenset({"comparison", "list", "summary"})
+"""Forms of questions that more than one statement answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Judging:
     async def _read(self, question: Question, hits: Sequence[SearchHit]) -> Verdict:
         form = shape_of(question.text)
         with stage("read", passages=len(hits)):
-            read = await self.readings.of(question, [hit.passage for hit in hits], all_of=form.kind in ALL_READ)
+            read = await self.readings.of(question, [hit.passage for hit in hits], all_of=form.kind != "fact")
         return composed(question, form, read, hits)
 
     async def _unread(self, question: Question, collection: Collection, hits: Sequence[SearchHit]) -> Verdict:
@@ -85,7 +85,7 @@ class Judging:
         features = judge_features(question, [evidence_of(hit) for hit in hits], ranked)
         form = shape_of(question.text)
         extracted = None
-        if form.kind in ALL_READ:
+        if form.kind in SEVERAL_FACTS:
             wider = await self._sentences(question, collection, passages, SEVERAL)
             extracted = extract_several(question, form, passages, wider)
         return Verdict(
@@ -110,7 +110,7 @@ class Judging:
 def composed(question: Question, form: Form, read: Sequence[ReadPassage], hits: Sequence[SearchHit]) -> Verdict:
     """What the passages that were read say, and how probable it is that this is right."""
     evidence = read_evidence(question, hits, read)
-    choice = choose(form, evidence)
+    choice = choose(question, form, evidence)
     if choice is None:
         return Verdict(question, 0.0, None, len(read))
     signs = signs_of(question, choice, evidence)

@@ -19,6 +19,8 @@ MAX_LEAD = 240
 """Characters of the sentence before an item or a code block that are read with it."""
 _FENCE = re.compile(r"\s{0,8}(```+|~~~+)")
 _BULLET = re.compile(r"\s{0,12}(?:[-*+•‣▪]|\d{1,3}[.)]|\(?[a-z][.)])\s+(?=\S)")
+_FORMULA = re.compile(r"\s{0,8}(?:\$\$|\\\[)")
+_FORMULA_ENDS = re.compile(r"\S\s*(?:\$\$|\\\])\W{0,3}\Z|\A\s*(?:\$\$|\\\])[.,;]?\s*\Z")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s")
 _UNDERLINE = re.compile(r"([=~^\"'`#*+.-])\1{2,}\s*")
 _DIRECTIVE = re.compile(r"\s{0,12}(?:\.\.\s|:::|\{%|<!--|\[\^|\[[^\]\n]{1,80}\]:\s|@)")
@@ -35,7 +37,7 @@ _LINK_ALONE = re.compile(r"\W{0,4}(?:\[[^\]\n]{1,300}\]\([^)\n]{0,500}\)|:(?:doc
 _WORD = re.compile(r"[^\W_]{2,}|\d")
 _NAMES, _LONGEST_NAME = 4, 90
 """Lines ahead among which a table must go on, and characters of a line that names a part of it."""
-_LETTERS = re.compile(r"[^\W\d_]+")
+_WORDS, _FIGURES = re.compile(r"\b[^\W\d_]{2,}\b|[\u2e80-\u9fff]{2,}"), re.compile(r"\b\d\w*")
 _CODE_LINE = re.compile(
     r"""
     \s*(?:(?:[\w.\[\]'"]+(?:,\s)?)+\s?(?:[-+*/|]?=)\s?\S          # an assignment
@@ -81,6 +83,8 @@ class _Cutter:
                 at += 1
             elif _FENCE.match(line.text):
                 at = yield from self._code(at)
+            elif _FORMULA.match(line.text):
+                at = yield from self._formula(at)
             elif _PROMPT.match(line.text) or self._is_literal(at) or self._is_bare_code(at):
                 at = yield from self._literal(at)
             elif _is_row(line.text):
@@ -112,6 +116,16 @@ class _Cutter:
         lead = f"{plain(self._lead)[-MAX_LEAD:]} " if self._lead else ""
         if inside.strip():
             yield Statement("code", start, stop, lead + inside[:MAX_CODE], (), lead)
+        return last + 1
+
+    def _formula(self, at: int) -> Generator[Statement, None, int]:
+        """A formula on lines of its own, with the sentence that announces it."""
+        last = at
+        while last + 1 < len(self._lines) and not _FORMULA_ENDS.search(self._lines[last].text):
+            last += 1
+        start, stop = self._lines[at].start, self._lines[last].start + len(self._lines[last].text.rstrip())
+        lead = f"{plain(self._lead)[-MAX_LEAD:]} " if self._lead else ""
+        yield Statement("formula", start, stop, lead + self._text[start:stop][:MAX_CODE], (), lead)
         return last + 1
 
     def _is_literal(self, at: int) -> bool:
@@ -200,8 +214,8 @@ class _Cutter:
         last = max(last, at + 1)
         start, stop = self._lines[at].start, self._lines[last - 1].start + len(self._lines[last - 1].text)
         for left, right in sentences(_GOES_ON.sub(" ", self._text[start:stop])):
-            said = plain(self._text[start + left : start + right])
-            if _WORD.search(said) and len(_LETTERS.findall(said)) > 1:
+            said = plain(self._text[start + left : start + right]).lstrip(":> ")
+            if _says_something(said):
                 self._lead = said
                 yield Statement("sentence", start + left, start + right, said)
         self._unit = _unit_in(self._text[start:stop]) or self._unit
@@ -211,9 +225,20 @@ class _Cutter:
     def _is_prose(self, at: int) -> bool:
         text = self._lines[at].text
         special = (
-            _PROMPT.match(text) or _FENCE.match(text) or _is_row(text) or _BULLET.match(text) or _DIRECTIVE.match(text)
+            _PROMPT.match(text)
+            or _FENCE.match(text)
+            or _FORMULA.match(text)
+            or _is_row(text)
+            or _BULLET.match(text)
+            or _DIRECTIVE.match(text)
         )
         return bool(text.strip()) and not special and not self._is_heading(at)
+
+
+def _says_something(said: str) -> bool:
+    """Whether it is more than a number or the labels of a drawing."""
+    words, figures = len(_WORDS.findall(said)), len(_FIGURES.findall(said))
+    return words > 1 and (words > 1.5 * figures or said.rstrip().endswith((".", ":", "!", "?")))
 
 
 def _lines(text: str) -> list[TableLine]:

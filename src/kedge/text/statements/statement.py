@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-StatementKind = Literal["sentence", "row", "item", "code"]
+StatementKind = Literal["sentence", "row", "item", "code", "formula"]
 
 
 @dataclass(frozen=True, slots=True)

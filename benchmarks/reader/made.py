@@ -10,7 +10,7 @@ from importlib.resources import files
 from random import Random
 from typing import Any
 
-from benchmarks.statement_reader.example import Example, restyled
+from benchmarks.reader.example import Example, restyled
 from kedge.text.statements.rows import TableLine, rows
 
 MONTHS = "January February March April May June July August September October November December".split()
@@ -22,7 +22,7 @@ Period = tuple[str, list[str]]
 @cache
 def words() -> dict[str, Any]:
     """What the examples are made of (`made.toml`)."""
-    return tomllib.loads((files("benchmarks.statement_reader") / "made.toml").read_text("utf-8"))
+    return tomllib.loads((files("benchmarks.reader") / "made.toml").read_text("utf-8"))
 
 
 # ------------------------------------------------------------ statements of companies

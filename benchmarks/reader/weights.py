@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ def packed(state: dict[str, NDArray[np.float32]]) -> dict[str, NDArray[Any]]:
     return out
 
 
-def unpacked(path: Path) -> dict[str, NDArray[np.float32]]:
+def unpacked(path: Path | IO[bytes]) -> dict[str, NDArray[np.float32]]:
     """What `packed` and numpy wrote."""
     with np.load(path) as file:
         return {

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.reader.needs import FILES, need, stop
-from benchmarks.reader.weights import packed
+from benchmarks.reader.weights import save
 
 SHA256 = "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1"
 """Of the file that the carried weights were trained from."""
@@ -68,7 +68,7 @@ def main() -> None:
         stop(f"{given.onnx} is not there.")
     if not is_known(given.onnx):
         stop(f"{given.onnx} is not the file that the reader is trained from.")
-    np.savez_compressed(given.out, **packed(read_base(given.onnx)))
+    save(read_base(given.onnx), given.out)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.reader.needs import need
-from benchmarks.reader.weights import packed
+from benchmarks.reader.weights import save
 
 torch: Any = need("torch")
 transformers: Any = need("transformers")
@@ -72,7 +72,7 @@ def write(model: ReaderNetwork, folder: Path) -> None:
     """The weights as `reader.npz` in parts of 15 MB."""
     state = {name: one.float().cpu().numpy() for name, one in model.state_dict().items() if "position_ids" not in name}
     whole = folder / "reader.npz"
-    np.savez_compressed(whole, **packed(state))
+    save(state, whole)
     raw = whole.read_bytes()
     for number, at in enumerate(range(0, len(raw), SPLIT)):
         (folder / f"reader.npz.{number}").write_bytes(raw[at : at + SPLIT])

@@ -61,20 +61,15 @@ class Paragraphs:
 
 
 def squad(
-    path: Path,
-    random: Random,
-    negatives: float,
-    source: str,
-    spoil: float = 0.0,
-    part: tuple[int, int] = (0, 1),
+    path: Path, random: Random, negatives: float, source: str, *, spoil: float = 0.0, share: tuple[int, int] = (0, 1)
 ) -> Iterator[Example]:
     """Answers in their paragraph, alone or beside another; the nearest paragraph without it; and trick questions.
 
     A share `spoil` of the questions is asked again with another name, year, word or condition: tricks that are made.
-    Of `part` (number, count) of the file come the questions; the parts follow each other, so articles stay together.
+    The questions come from one `share` (number, count) of the file; shares follow each other: articles stay together.
     """
     held = Paragraphs(path)
-    low, high = (len(held.rows) * edge // part[1] for edge in (part[0], part[0] + 1))
+    low, high = (len(held.rows) * edge // share[1] for edge in (share[0], share[0] + 1))
     for place, row in enumerate(held.rows[low:high], low):
         identity = row["title"].replace("_", " ")
         for question in row["questions"]:

@@ -54,7 +54,7 @@ def examples(data: Path, name: str, part: int, random: Random) -> Sequence[Examp
         return list((made.companies if name == "companies" else made.notes)(random, MADE[name]))
     path = data / FILES[name]
     if name == "squad1":
-        return list(prose.squad(path, random, 0.6, name, spoil=0.45, part=(part, PARTS)))
+        return list(prose.squad(path, random, 0.6, name, spoil=0.45, share=(part, PARTS)))
     read_here: dict[str, Callable[[], Iterator[Example]]] = {
         "squad2": lambda: prose.squad(path, random, 0.5, name),
         "hotpot": lambda: prose.hotpot(path, random),
@@ -171,10 +171,9 @@ def figures(model: Any, held: Sequence[EncodedExample]) -> str:
                 if (one.support == 1).any() and len(one.support) > 1:
                     best.append(one.support[int(means[row][: len(one.support)].argmax())] == 1)
     said = [f"{len(held)} examples"]
-    for name, score in (("about", lambda head: head[0]), ("trick", lambda head: -head[1])):
-        wanted = 1 if name == "about" else 0
+    for head, name in enumerate(("about", "trick")):
         labels = [
-            (score(heads[at]), getattr(one, name) == wanted) for at, one in enumerate(held) if getattr(one, name) >= 0
+            (float(heads[at][head]), getattr(one, name) == 1) for at, one in enumerate(held) if getattr(one, name) >= 0
         ]
         if len({label for _, label in labels}) == 2:
             said.append(f"{name} AUROC {_auroc(labels):.3f}")

@@ -17,7 +17,6 @@ from kedge.models.read.window import IDENTITY_TOKENS, QUESTION_TOKENS, WINDOW
 
 NOWHERE = -1
 Floats = NDArray[np.float32]
-Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

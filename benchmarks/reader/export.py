@@ -1,14 +1,16 @@
 """The trained weights as the file that Kedge carries: `reader.onnx`, opened by `kedge.models.read.reader`.
 
-Training writes it at its end. From weights that are there already (a `reader.onnx`, for a graph of another form, or
-the `reader.npz` that training wrote before), without torch: python -m benchmarks.reader.export WEIGHTS [--out FILE].
-It prints the digest that belongs in `kedge.models.carried.files`.
+    python -m benchmarks.reader.export reader.npz.0 reader.npz.1 … [--out FILE]
+
+The parts are what `benchmarks.reader.train` wrote. A `reader.onnx` in their place is written again, for a graph of
+another form. Needs no torch. Prints the digest that belongs in `kedge.models.carried.files`.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+import io
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -17,8 +19,9 @@ from numpy.typing import NDArray
 
 from benchmarks.export.encoder import EncoderLayers, Sizes
 from benchmarks.export.graph import Graph
-from benchmarks.reader.needs import need, stop
-from benchmarks.reader.tokens import WINDOW
+from benchmarks.reader.needs import FILES, need, stop
+from benchmarks.reader.weights import unpacked
+from kedge.models.read.window import WINDOW
 
 Tensors: TypeAlias = Mapping[str, NDArray[Any]]
 
@@ -35,11 +38,11 @@ MATRICES = {
 NORMS = {"attention.output.LayerNorm": "aln", "output.LayerNorm": "oln"}
 PLAIN = {
     "bert.embeddings.token_type_embeddings.weight": "emb.kind",
-    "bert.embeddings.LayerNorm.weight": "emb.norm.w",
-    "bert.embeddings.LayerNorm.bias": "emb.norm.b",
-    "span.weight": "span.w", "span.bias": "span.b", "cls.0.weight": "head.0.w", "cls.0.bias": "head.0.b",
-    "cls.3.weight": "head.1.w", "cls.3.bias": "head.1.b",
+    "bert.embeddings.LayerNorm.weight": "emb.norm.w", "bert.embeddings.LayerNorm.bias": "emb.norm.b",
+    "span.weight": "span.w", "span.bias": "span.b", "support.weight": "support.w", "support.bias": "support.b",
+    "pool.weight": "pool.w", "pool.bias": "pool.b", "out.weight": "out.w", "out.bias": "out.b",
 }  # fmt: skip
+"""Tensors that stay as they are, by their name in the network."""
 
 
 def quantised(matrix: NDArray[Any]) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
@@ -51,8 +54,8 @@ def quantised(matrix: NDArray[Any]) -> tuple[NDArray[np.int8], NDArray[np.float1
     return np.clip(steps, -STEPS - 1, STEPS + 1).astype(np.int8), scale
 
 
-def layout(state: Tensors, layers: int = LAYERS, plain: Mapping[str, str] = PLAIN) -> dict[str, NDArray[Any]]:
-    """The tensors of the file from those of `model.Reader`; in half precision, which a wheel packs into half."""
+def layout(state: Tensors, layers: int = LAYERS) -> dict[str, NDArray[Any]]:
+    """The tensors of the file from those of the network; in half precision, which a wheel packs into half."""
     out: dict[str, NDArray[Any]] = {}
     for layer in range(layers):
         for long, short in MATRICES.items():
@@ -65,30 +68,31 @@ def layout(state: Tensors, layers: int = LAYERS, plain: Mapping[str, str] = PLAI
             out[f"l{layer}.{short}.b"] = state[f"{name}.bias"].astype(np.float16)
     out["emb.word.w"], out["emb.word.s"] = quantised(state["bert.embeddings.word_embeddings.weight"])
     out["emb.place"] = state["bert.embeddings.position_embeddings.weight"][:WINDOW].astype(np.float16)
-    for long, short in plain.items():
+    for long, short in PLAIN.items():
         out[short] = state[long].astype(np.float16)
     return out
 
 
 def write_reader(tensors: Tensors, path: Path, *, layers: int = LAYERS, heads: int = HEADS) -> str:
-    """Write the tensors of `layout` and what is computed with them, as in `model.Reader`. Returns the file's SHA-256.
+    """Write the tensors of `layout` and what is computed with them, as in `network`. Returns the file's SHA-256.
 
-    Takes `ids`, `kinds` (0: question, 1: passage), `mask` and `inside` (may an answer hold this token?), all
-    (texts, tokens). Gives `spans` (texts, 2, tokens), scores of each token as the answer's first and as its last, and
-    `odds` (texts), the log-odds that there is an answer.
+    Takes `ids`, `kinds` (0: question, 1: passage), `mask` and `inside` (is the token part of a statement?), all (texts,
+    tokens). Gives `spans` (texts, 2, tokens), scores of each token as the answer's first and as its last, `support`
+    (texts, tokens), log-odds that it carries the answer, and `heads` (texts, 4): about, trick, no, yes.
     """
-    g = Graph("reader")
+    g = Graph("statement reader")
     each = ("texts", "tokens")
     ids, kinds, mask = g.given("ids", "int64", each), g.given("kinds", "int64", each), g.given("mask", "int32", each)
     inside = g.given("inside", "bool", each)
     for name, values in tensors.items():
         g.tensor(name, as_kept(name, values))
     width, wide = tensors["emb.word.w"].shape[1], len(tensors["l0.fi.w"])
-    encoder = EncoderLayers(g, Sizes(layers, heads, width, wide, EPSILON))
-    vectors = encoder.after(embedded(g, ids, kinds), mask)
-    spans = spans_of(g, vectors, inside)
+    hidden = EncoderLayers(g, Sizes(layers, heads, width, wide, EPSILON)).after(embedded(g, ids, kinds), mask)
+    spans = spans_of(g, hidden, inside)
     g.result("spans", spans, "float32", ("texts", 2, "tokens"))
-    g.result("odds", _odds(g, vectors, spans), "float32", ("texts",))
+    support = support_of(g, hidden)
+    g.result("support", support, "float32", each)
+    g.result("heads", heads_of(g, hidden, spans, support, inside), "float32", ("texts", 4))
     return g.write(path)
 
 
@@ -102,21 +106,33 @@ def embedded(g: Graph, ids: str, kinds: str) -> str:
     return g.node("LayerNormalization", total, "emb.norm.w", "emb.norm.b", axis=-1, epsilon=EPSILON)
 
 
-def spans_of(g: Graph, vectors: str, inside: str) -> str:
+def spans_of(g: Graph, hidden: str, inside: str) -> str:
+    """Scores as first and last token of the answer; those of tokens outside of statements are never chosen."""
     turned = g.node("Transpose", "span.w", perm=[1, 0])
-    scores = g.node("Transpose", g.node("Add", g.node("MatMul", vectors, turned), "span.b"), perm=[0, 2, 1])
+    scores = g.node("Transpose", g.node("Add", g.node("MatMul", hidden, turned), "span.b"), perm=[0, 2, 1])
     never = g.tensor("never", np.array(NEVER, dtype=np.float32))
     return g.node("Where", g.node("Unsqueeze", inside, g.tensor("second", np.array([1]))), scores, never)
 
 
-def _odds(g: Graph, vectors: str, spans: str) -> str:
-    """From the vector of the opening token and the mean of those where the answer may begin or end."""
+def support_of(g: Graph, hidden: str) -> str:
+    """For each token the log-odds that it carries the answer."""
+    turned = g.node("Transpose", "support.w", perm=[1, 0])
+    scores = g.node("Add", g.node("MatMul", hidden, turned), "support.b")
+    return g.node("Squeeze", scores, g.tensor("each", np.array([-1])))
+
+
+def heads_of(g: Graph, hidden: str, spans: str, support: str, inside: str) -> str:
+    """From the opening token, the mean where the answer may stand, and the mean of what supports it."""
     likely = g.node("ReduceMean", g.node("Softmax", spans, axis=-1), "second", keepdims=1)
-    place = g.node("Squeeze", g.node("MatMul", likely, vectors), "second")
-    opening = g.node("Gather", vectors, g.tensor("opening", np.array(0)), axis=1)
-    both = g.node("Concat", opening, place, axis=1)
-    hidden = g.node("Tanh", g.node("Gemm", both, "head.0.w", "head.0.b", transB=1))
-    return g.node("Squeeze", g.node("Gemm", hidden, "head.1.w", "head.1.b", transB=1), "second")
+    place = g.node("Squeeze", g.node("MatMul", likely, hidden), "second")
+    weight = g.node("Mul", g.node("Sigmoid", support), g.cast(inside, "float32"))
+    tiny = g.tensor("tiny", np.array(1e-3, dtype=np.float32))
+    total = g.node("Add", g.node("ReduceSum", weight, "second", keepdims=1), tiny)
+    share = g.node("Unsqueeze", g.node("Div", weight, total), "second")
+    held = g.node("Squeeze", g.node("MatMul", share, hidden), "second")
+    opening = g.node("Gather", hidden, g.tensor("opening", np.array(0)), axis=1)
+    pooled = g.node("Gemm", g.node("Concat", opening, place, held, axis=1), "pool.w", "pool.b", transB=1)
+    return g.node("Gemm", g.node("Tanh", pooled), "out.w", "out.b", transB=1)
 
 
 def as_kept(name: str, values: NDArray[Any]) -> NDArray[Any]:
@@ -127,11 +143,8 @@ def as_kept(name: str, values: NDArray[Any]) -> NDArray[Any]:
 
 
 def read_tensors(path: Path) -> dict[str, NDArray[Any]]:
-    """The tensors of `layout` from a `.onnx` or `.npz` file of the reader."""
-    if path.suffix == ".npz":
-        with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
-    onnx = need("onnx", ["onnx"])
+    """The tensors of `layout` from a reader's ONNX file."""
+    onnx = need("onnx", FILES)
     held = {one.name: onnx.numpy_helper.to_array(one) for one in onnx.load(str(path)).graph.initializer}
     return {
         name: values.T if values.dtype == np.int8 and not name.startswith("emb.") else values
@@ -140,17 +153,30 @@ def read_tensors(path: Path) -> dict[str, NDArray[Any]]:
     }
 
 
+def read_parts(parts: Sequence[Path]) -> dict[str, NDArray[np.float32]]:
+    """The network's tensors from what training wrote: one `.npz` file, cut into numbered parts."""
+    in_order = sorted(parts, key=lambda part: (len(part.name), part.name))
+    return unpacked(io.BytesIO(b"".join(part.read_bytes() for part in in_order)))
+
+
 def main() -> None:
     from kedge.models.carried.files import FOLDER
     from kedge.models.read.reader import FILE
 
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.reader.export", description=__doc__)
-    parser.add_argument("weights", type=Path, help="reader.onnx or reader.npz")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.reader.export", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("weights", type=Path, nargs="+", help="all of reader.npz.*, or one reader.onnx")
     parser.add_argument("--out", type=Path, default=FOLDER / FILE, help="file to write (%(default)s)")
     given = parser.parse_args()
-    if not given.weights.is_file():
-        stop(f"{given.weights} is not there.")
-    print(f"{given.out}: sha256 {write_reader(read_tensors(given.weights), given.out)}")
+    missing = [str(path) for path in given.weights if not path.is_file()]
+    if missing:
+        stop(f"Not there: {', '.join(missing)}")
+    whole = given.weights[0].suffix == ".onnx"
+    if whole and len(given.weights) > 1:
+        stop("A reader.onnx is given alone.")
+    tensors = read_tensors(given.weights[0]) if whole else layout(read_parts(given.weights))
+    print(f"{given.out}: sha256 {write_reader(tensors, given.out)}")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-"""Names, years, numbers, words and sentences of English text, found by expression."""
+"""Names, years, numbers and words of English text, found by expression."""
 
 from __future__ import annotations
 
 import re
+from typing import TypeAlias
 
-from benchmarks.reader.example import Span
+Span: TypeAlias = tuple[int, int]
+"""Start and end of characters in a text."""
 
 NAME = re.compile(r"\b[A-Z][\w’'-]*(?:\s+(?:(?:of|the|de|von|van)\s+){0,2}[A-Z][\w’'-]*)*")
 YEAR = re.compile(r"\b(?:1\d{3}|20[0-2]\d)\b")
@@ -13,7 +15,6 @@ NUMBER = re.compile(
     r"|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|forty|fifty|hundred)\b"
 )
 WORD = re.compile(r"[A-Za-z][A-Za-z'-]+")
-BREAK = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“])")
 STOP = frozenset(
     """the a an of in on at to for from by with and or as is was were are be been being did does do has have had who
     whom whose what which when where why how that this these those it its they their he his she her him them there not
@@ -47,19 +48,6 @@ def names(text: str, *, skip_first: bool = False) -> list[Span]:
 def name_texts(text: str) -> list[str]:
     """The names themselves, without a lone first word."""
     return [text[start:end] for start, end in names(text, skip_first=True)]
-
-
-def sentences(text: str) -> list[Span]:
-    """Sentences; one of up to 15 characters is joined to the next, and a rest of up to five is left out."""
-    found: list[Span] = []
-    start = 0
-    for match in BREAK.finditer(text):
-        if match.start() - start > 15:
-            found.append((start, match.start()))
-            start = match.end()
-    if len(text) - start > 5:
-        found.append((start, len(text)))
-    return found
 
 
 def ending(word: str) -> str:

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 import time
 from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, NoReturn
 
-PACKAGES = ("torch", "transformers", "onnx")
-"""What training needs; exporting needs the last alone."""
+TRAINING = ("torch", "transformers")
+FILES = ("onnx",)
+"""What reading and writing ONNX files needs."""
 
 
-def need(name: str, packages: Sequence[str] = PACKAGES) -> Any:
+def need(name: str, packages: Sequence[str] = TRAINING) -> Any:
     """The module, or an end that says what to install."""
     try:
-        return importlib.import_module(name)
+        return import_module(name)
     except ModuleNotFoundError as error:
         if error.name != name.partition(".")[0]:
             raise
         stop(f"{name} is not installed. This needs: pip install {' '.join(packages)}")
+
+
+def check(packages: Sequence[str] = TRAINING) -> None:
+    """End at once, before long work, where one of the packages is missing. None is imported."""
+    missing = [name for name in packages if find_spec(name) is None]
+    if missing:
+        stop(f"{' and '.join(missing)}: not installed. This needs: pip install {' '.join(packages)}")
 
 
 def stop(message: str) -> NoReturn:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,8 @@ from tests.support.paths import ROOT
 
 from benchmarks.export.e5 import write_e5
 from benchmarks.reader import export
-from benchmarks.reader.export import layout, read_tensors, write_reader
+from benchmarks.reader.export import layout, write_reader
+from benchmarks.reader.weights import save, unpacked
 from kedge.core.errors import ModelError
 from kedge.models.carried.files import DIGESTS, FOLDER, carried
 from kedge.models.embed.e5 import GRAPH
@@ -47,19 +49,37 @@ def test_the_reader_is_what_its_command_writes_from_its_weights(
     assert (tmp_path / FILE).read_bytes() == READER.read_bytes()
 
 
-def test_weights_kept_as_arrays_give_the_same_file(tmp_path: Path) -> None:
-    tensors = layout(reader_state(), tiny_bert.LAYERS)
-    np.savez_compressed(tmp_path / "reader.npz", **tensors)
-    digests = [
-        write_reader(some, tmp_path / FILE, layers=tiny_bert.LAYERS, heads=tiny_bert.HEADS)
-        for some in (tensors, read_tensors(tmp_path / "reader.npz"))
-    ]
-    assert digests[0] == digests[1] == hashlib.sha256((tmp_path / FILE).read_bytes()).hexdigest()
+def test_parts_of_training_give_the_file_of_the_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In any order, also of more than ten."""
+    save(reader_state(), tmp_path / "reader.npz")
+    raw = (tmp_path / "reader.npz").read_bytes()
+    size = -(-len(raw) // 12)
+    parts = [tmp_path / f"reader.npz.{number}" for number in range(12)]
+    for number, part in enumerate(parts):
+        part.write_bytes(raw[number * size : (number + 1) * size])
+    read = export.read_parts(sorted(parts))
+    whole = unpacked(tmp_path / "reader.npz")
+    assert set(read) == set(whole)
+    assert all(np.array_equal(read[name], whole[name]) for name in whole)
+    monkeypatch.setattr(export, "layout", lambda state: layout(state, tiny_bert.LAYERS))
+    monkeypatch.setattr(export, "write_reader", partial(write_reader, layers=tiny_bert.LAYERS, heads=tiny_bert.HEADS))
+    monkeypatch.setattr(sys, "argv", ["export", *map(str, parts), "--out", str(tmp_path / FILE)])
+    export.main()
+    assert hashlib.sha256((tmp_path / FILE).read_bytes()).hexdigest() in capsys.readouterr().out
+    open_session(tmp_path / FILE, 1)
 
 
 def test_weights_that_are_not_there_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["export", str(tmp_path / FILE)])
-    with pytest.raises(SystemExit, match="is not there"):
+    with pytest.raises(SystemExit, match="Not there"):
+        export.main()
+
+
+def test_an_onnx_file_is_no_part_among_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["export", str(READER), str(READER)])
+    with pytest.raises(SystemExit, match="alone"):
         export.main()
 
 
@@ -78,42 +98,52 @@ def reader_state() -> tiny_bert.Tensors:
     """A small random reader, under the names of training."""
     draw = np.random.default_rng(11)
     width = tiny_bert.WIDTH
-    heads = {"span.weight": (2, width), "span.bias": (2,), "cls.0.weight": (width, 2 * width), "cls.0.bias": (width,)}
-    heads |= {"cls.3.weight": (1, width), "cls.3.bias": (1,)}
+    heads = {"span.weight": (2, width), "span.bias": (2,), "support.weight": (1, width), "support.bias": (1,)}
+    heads |= {"pool.weight": (width, 3 * width), "pool.bias": (width,), "out.weight": (4, width), "out.bias": (4,)}
     state = {f"bert.{name}": value for name, value in tiny_bert.tensors().items()}
     return state | {name: draw.normal(0, 0.5, size=shape).astype(np.float32) for name, shape in heads.items()}
 
 
-def reading(state: tiny_bert.Tensors, ids: list[int], kinds: list[int], inside: list[bool]) -> tuple[np.ndarray, float]:
-    """Spans and log-odds, straight from the formulas of `benchmarks.reader.model`."""
+def reading(
+    state: tiny_bert.Tensors, ids: list[int], kinds: list[int], inside: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Spans, support and heads, straight from the formulas of `benchmarks.reader.network`."""
     bert = {name.removeprefix("bert."): value for name, value in state.items() if name.startswith("bert.")}
     rows = tiny_bert.slowly(bert, ids, kinds=kinds)
     spans = np.where(inside, state["span.weight"] @ rows.T + state["span.bias"][:, None], -1e4)
     raised = np.exp(spans - spans.max(axis=1, keepdims=True))
     likely = (raised / raised.sum(axis=1, keepdims=True)).mean(axis=0)
-    both = np.concatenate([rows[0], likely @ rows])
-    hidden = np.tanh(state["cls.0.weight"] @ both + state["cls.0.bias"])
-    return spans, float(state["cls.3.weight"][0] @ hidden + state["cls.3.bias"][0])
+    support = rows @ state["support.weight"][0] + state["support.bias"][0]
+    weight = inside / (1 + np.exp(-support))
+    held = weight / (weight.sum() + 1e-3)
+    pooled = np.tanh(state["pool.weight"] @ np.concatenate([rows[0], likely @ rows, held @ rows]) + state["pool.bias"])
+    return spans, support, state["out.weight"] @ pooled + state["out.bias"]
 
 
 def test_the_exported_reader_computes_what_is_trained(tmp_path: Path) -> None:
     state = reader_state()
     write_reader(layout(state, tiny_bert.LAYERS), tmp_path / FILE, layers=tiny_bert.LAYERS, heads=tiny_bert.HEADS)
     session = open_session(tmp_path / FILE, 1)
+    names = ["spans", "support", "heads"]
     draw = np.random.default_rng(4)
     for count in (5, 9, 24):
         ids, kinds = draw.integers(0, len(tiny_bert.WORDS), count), (np.arange(count) >= 3).astype(np.int64)
         inside = (np.arange(count) >= 4) & (np.arange(count) < count - 1)
+        if count == 5:
+            inside[:] = False  # a window without any statement
         given = {"ids": ids, "kinds": kinds, "mask": np.ones(count, np.int32), "inside": inside}
-        spans, odds = session.run(["spans", "odds"], {name: value[None] for name, value in given.items()})
-        wanted_spans, wanted_odds = reading(state, ids.tolist(), kinds.tolist(), inside.tolist())
+        spans, support, heads = session.run(names, {name: value[None] for name, value in given.items()})
+        wanted_spans, wanted_support, wanted_heads = reading(state, ids.tolist(), kinds.tolist(), inside)
         assert np.abs(spans[0] - wanted_spans).max() < 0.15
-        assert abs(odds[0] - wanted_odds) < 0.1
+        assert np.abs(support[0] - wanted_support).max() < 0.15
+        assert np.abs(heads[0] - wanted_heads).max() < 0.15
 
-        padded = {name: np.stack([np.pad(value, (0, 6)), np.pad(value, (3, 3))]) for name, value in given.items()}
-        among_spans, among_odds = session.run(["spans", "odds"], padded)
-        assert np.allclose(among_spans[0][:, :count], spans[0], atol=0.02)
-        assert abs(among_odds[0] - odds[0]) < 0.02
+        if inside.any():
+            padded = {name: np.stack([np.pad(value, (0, 6)), np.pad(value, (3, 3))]) for name, value in given.items()}
+            among_spans, among_support, among_heads = session.run(names, padded)
+            assert np.allclose(among_spans[0][:, :count], spans[0], atol=0.02)
+            assert np.allclose(among_support[0][:count], support[0], atol=0.02)
+            assert np.allclose(among_heads[0], heads[0], atol=0.02)
 
 
 def test_weights_of_another_shape_are_a_model_error() -> None:

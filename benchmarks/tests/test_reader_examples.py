@@ -1,203 +1,304 @@
-"""Examples that the reader is trained on (`benchmarks.reader`), as far as they need no torch."""
+"""Examples that the reader is trained on (`benchmarks.reader`): well-formed from every set, and made ones true."""
 
 from __future__ import annotations
 
+import io
+import json
+import lzma
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterable
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.reader.cloze import cloze
-from benchmarks.reader.example import Example, Text
-from benchmarks.reader.examples import made
-from benchmarks.reader.keep import kept, paraphrased
-from benchmarks.reader.language import names, sentences
-from benchmarks.reader.lexicon import Entry, Lexicon, read_lexicon
-from benchmarks.reader.spoil import CHANGES, Change, other_word, spoilt, spoilt_passage
-from benchmarks.reader.statements import ask
+from benchmarks.reader import made, prose, tables, train
+from benchmarks.reader.example import Example, restyled
+from benchmarks.reader.language import names
+from benchmarks.reader.spoil import CHANGES, AskedQuestion, Change, spoilt
 
-LEXICON = Lexicon(
-    words={
-        "build": Entry(("construct",), ("destroy",), ("assemble",)),
-        "tower": Entry(("spire",), (), ("castle", "bridge")),
-        "invite": Entry(("ask",)),
-        "study": Entry(("examine",)),
-        "plan": Entry(("design",)),
-        "large": Entry(("big",), ("small",)),
-    },
-    irregular={"built": "build", "winning": "win", "won": "win"},
-    verbs=frozenset({"build", "construct", "destroy", "design", "move", "win", "plan", "invite", "study"}),
-    nouns=frozenset({"tower", "castle", "bridge"}),
-)
 OTHER = "In Bergen, Greta Holm moved the old harbour in 1871. The mayor welcomed Karl Brandt with three ships."
 TOWER = (
     "Many visitors come every year. Ada Stone designed the large tower for Oslo in 1905 near the old harbour. "
     "It was painted in white colour by Peter Lund in 1911. The builders needed 40 wagons for the stones."
 )
+ASKED = AskedQuestion("In 1905, who was asked to design the large tower for Oslo?", TOWER, "Ada Stone")
 
 
-def example(question: str, text: str, answer: str) -> Example:
-    start = text.index(answer)
-    return Example(question, "The tower", text, True, (start, start + len(answer)), "tower")
+def words_at(example: Example) -> str:
+    """The short answer."""
+    assert example.span is not None
+    number, start, end = example.span
+    return example.statements[number][start:end]
 
 
-ASKED = example("Who designed the large tower for Oslo in 1905?", TOWER, "Ada Stone")
+def well_formed(examples: Iterable[Example]) -> list[Example]:
+    """The same, after what must hold for each."""
+    found = list(examples)
+    for one in found:
+        assert one.question.strip()
+        assert one.statements
+        assert one.about in (0, 1, -1)
+        assert one.trick in (0, 1, -1)
+        assert one.yes in (0, 1, -1)
+        assert one.support <= set(range(len(one.statements)))
+        if one.span is not None:
+            assert words_at(one).strip()
+            assert one.about == 1
+            assert one.trick == 0
+            assert one.span[0] in one.support
+        if one.about == 0:
+            assert one.span is None
+            assert not one.support
+            assert one.support_known
+        if one.trick == 1:
+            assert one.about == -1
+            assert one.span is None
+    return found
 
 
-def asked_of(statement: str, title: str = "Anna Berg") -> dict[str, str]:
-    """Questions that some seeds make of a statement, with what answers them."""
-    made_ = (ask(Random(seed), LEXICON, title, statement) for seed in range(200))
-    return {one.question: one.answer for one in made_ if one}
+def packed(path: Path, rows: Iterable[dict[str, Any]]) -> Path:
+    with lzma.open(path, "wt", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+    return path
 
 
-@pytest.mark.parametrize(
-    ("statement", "question", "answer"),
-    [
-        ("Ada Stone designed the large tower in 1905.", "Who designed the large tower in 1905?", "Ada Stone"),
-        ("Ada Stone designed the large tower in 1905.", "When did Ada Stone design the large tower?", "1905"),
-        ("Ada Stone designed the large tower in 1905.", "What did Ada Stone design in 1905?", "the large tower"),
-        ("In 1905, Ada Stone designed the large tower.", "In what year did Ada Stone design the large tower?", "1905"),
-        ("The council moved to Trondheim after the war.", "Where did the council move after the war?", "Trondheim"),
-        ("The bridge was opened by Karl Brandt at noon.", "By whom was the bridge opened at noon?", "Karl Brandt"),
-        ("The bridge was opened by Karl Brandt at noon.", "Who was the bridge opened at noon by?", "Karl Brandt"),
-        ("Ada Stone built 12 towers along the coast.", "How many towers did Ada Stone build along the coast?", "12"),
-        ("She designed the tower for the city in 1905.", "When did Anna Berg design the tower for the city?", "1905"),
-        ("Her father moved the bridge in 1905.", "When did Anna Berg's father move the bridge?", "1905"),
-    ],
-)
-def test_a_statement_becomes_the_question_a_person_would_ask(statement: str, question: str, answer: str) -> None:
-    assert asked_of(statement).get(question) == answer
+# ------------------------------------------------------------ sets in the form of SQuAD
 
 
-@pytest.mark.parametrize(
-    "text", ["", "Too short.", "What a pity that nobody ever came here again!", "(a) (b) (c) " * 5]
-)
-def test_where_no_rule_fits_nothing_is_asked(text: str) -> None:
-    assert not asked_of(text)
+def question(number: str, text: str, paragraph: str, answer: str = "") -> dict[str, Any]:
+    found = [[paragraph.index(answer), answer]] if answer else []
+    return {"id": number, "text": text, "unanswerable": not answer, "answers": found, "plausible": []}
 
 
-def test_a_running_form_is_no_past() -> None:
-    """A verb's irregular forms hold "winning" beside "won"; only one of them makes a statement."""
-    assert LEXICON.lemma("winning") == ("win", "ing")
-    assert LEXICON.inflect("win", "ed") == "won"
-    assert not asked_of("Ada Stone winning the large tower of Oslo")
+@pytest.fixture
+def squad(tmp_path: Path) -> Path:
+    harbour = "The harbour of Oslo is deep. Twelve cranes unload the ships there. Fishermen own the eastern pier."
+    asked = [
+        ("The_Tower", TOWER, [question("1", "Who designed the large tower for Oslo in 1905?", TOWER, "Ada Stone")]),
+        ("The_Tower", harbour, [question("2", "Who paints the cranes?", harbour)]),
+        ("Bergen", OTHER, [question("3", "Who moved the old harbour in 1871?", OTHER, "Greta Holm")]),
+        ("Bergen", "It rains in Bergen.", [question("4", "Where does it rain?", "It rains in Bergen.", "Bergen")]),
+    ]
+    keys = ("title", "text", "questions")
+    return packed(tmp_path / "squad.jsonl.xz", (dict(zip(keys, row, strict=True)) for row in asked))
 
 
-def test_a_cloze_asks_for_what_it_leaves_out() -> None:
-    text = "The whole crew of the ship, led by Ada Stone, reached the harbour of Bergen in 1871."
-    made_ = [one for seed in range(300) if (one := cloze(Random(seed), "Ship", text))]
-    by_answer = {one.answer for one in made_}
-    assert {"Ada Stone", "Bergen", "1871"} <= by_answer
-    for one in made_:
-        assert one.question.endswith("?")
-        assert one.answer not in one.question
-        assert "what year" in one.question.lower() or one.answer != "1871"
-        assert " le crew" not in one.question  # the "who" of "whole" is not the asked word
+def test_paragraphs_answer_do_not_or_only_seem_to(squad: Path) -> None:
+    found = [one for seed in range(30) for one in well_formed(prose.squad(squad, Random(seed), 1.0, "squad", spoil=1))]
+    answers = {one.question: words_at(one) for one in found if one.span}
+    assert answers == {
+        "Who designed the large tower for Oslo in 1905?": "Ada Stone",
+        "Who moved the old harbour in 1871?": "Greta Holm",
+        "Where does it rain?": "Bergen",
+    }
+    assert {one.question for one in found if one.source == "squad" and one.trick == 1} == {"Who paints the cranes?"}
+    others = [one for one in found if one.source == "squad-not"]
+    assert others
+    for one in others:
+        assert answers[one.question].lower() not in " ".join(one.statements).lower()
+    made_tricks = {one.question for one in found if one.source == "squad-spoilt"}
+    assert len(made_tricks) > 10
+    assert not made_tricks & set(answers)
+    assert any(len(one.statements) > 4 for one in found if one.span), "never beside another paragraph"
 
 
-def test_forms_go_both_ways() -> None:
-    assert LEXICON.lemma("towers") == ("tower", "s")
-    assert LEXICON.lemma("built") == ("build", "ed")
-    assert LEXICON.lemma("planned") == ("plan", "ed")
-    assert LEXICON.lemma("studies") == ("study", "s")
-    assert LEXICON.lemma("inviting") == ("invite", "ing")
-    assert LEXICON.lemma("zebra") is None
-    assert LEXICON.variants("built", "opposites") == ["destroyed"]
-    assert LEXICON.variants("towers", "siblings") == ["castles", "bridges"]
-    assert LEXICON.inflect("study", "ed") == "studied"
+def test_shares_of_a_file_hold_each_question_once_in_order(squad: Path) -> None:
+    """So that what is held back at the end has articles that the rest does not have."""
+    parts = [prose.squad(squad, Random(1), 0.0, "squad", share=(part, 3)) for part in range(3)]
+    whole = prose.squad(squad, Random(1), 0.0, "squad")
+    assert [one.question for part in parts for one in part] == [one.question for one in whole]
+
+
+# ------------------------------------------------------------ other sets of prose
+
+
+def test_hotpot_gives_one_paragraph_both_and_others(tmp_path: Path) -> None:
+    context = [
+        ["Ada Stone", ["Ada Stone was born in Oslo.", " She built towers."]],
+        ["Oslo", ["It is a city.", " Its river is the Akerselva."]],
+        ["Rome", ["Rome lies on the Tiber."]],
+        ["Paris", ["Paris lies on the Seine."]],
+    ]
+    facts = [["Ada Stone", 0], ["Oslo", 1], ["Oslo", 9]]
+    asked = (("Which river is in the birthplace of Ada Stone?", "Akerselva"), ("Are Ada Stone and Oslo alike?", "no"))
+    rows = [{"text": text, "answer": answer, "context": context, "supporting_facts": facts} for text, answer in asked]
+    found = well_formed(prose.hotpot(packed(tmp_path / "hotpot.jsonl.xz", rows), Random(1)))
+    both = [one for one in found if one.source == "hotpot-both"]
+    assert [words_at(one) for one in found if one.span] == ["Akerselva", "Akerselva"]
+    assert [(one.yes, len(one.support), len(one.statements)) for one in both] == [(-1, 2, 4), (0, 2, 4)]
+    assert {one.identity for one in found if one.about == 0} == {"Rome", "Paris"}
+    lone = next(one for one in found if one.source == "hotpot" and one.identity == "Ada Stone")
+    assert (lone.about, lone.support) == (-1, {0})
+
+
+def test_yes_and_no_over_the_right_and_another_paragraph(tmp_path: Path) -> None:
+    rows = [
+        {"question": "is oslo a city", "passage": "Oslo -- Oslo is a city. It lies on a fjord.", "answer": True},
+        {"question": "is rome new", "passage": "Rome -- Rome is very old.", "answer": "False"},
+        {"question": "is it known", "passage": "Nobody knows.", "answer": None},
+    ]
+    path = packed(tmp_path / "boolq.jsonl.xz", rows)
+    found = [one for seed in range(20) for one in well_formed(prose.boolq(path, Random(seed)))]
+    own = {(one.question.rstrip("?"), one.identity, one.yes) for one in found if one.about == 1}
+    assert own == {("is oslo a city", "Oslo", 1), ("is rome new", "Rome", 0), ("is it known", "", -1)}
+    assert {one.question[-1] == "?" for one in found} == {True, False}
+    others = [one for one in found if one.about == 0]
+    assert others
+    assert not {(one.question.rstrip("?"), one.identity) for one in others} & {pair[:2] for pair in own}
+
+
+def test_abstracts_lose_their_numbers(tmp_path: Path) -> None:
+    said = "Context (1): We asked 12 people.\nContext (2): All of them agreed."
+    rows = [{"question": "do people agree?", "passage": said, "answer": answer} for answer in ("yes", "no", "maybe")]
+    found = well_formed(prose.pubmed(packed(tmp_path / "pubmed.jsonl.xz", rows)))
+    assert [one.yes for one in found] == [1, 0, -1]
+    assert [one.strip() for one in found[0].statements] == ["We asked 12 people.", "All of them agreed."]
+
+
+def test_sentences_of_a_policy_matter_or_do_not(tmp_path: Path) -> None:
+    rows = [
+        {"question": "is my data sold? ", "sentence": f"Sentence {at}.", "relevant": at in (2, 9)} for at in range(10)
+    ]
+    found = well_formed(prose.privacy(packed(tmp_path / "privacy.jsonl.xz", rows), Random(1), times=2, window=4))
+    assert len(found) == 6
+    for one in found:
+        assert {one.statements[at] for at in one.support} == {"Sentence 2.", "Sentence 9."} & set(one.statements)
+        assert one.about == bool(one.support)
+    assert sorted(said for one in found[:3] for said in one.statements) == [f"Sentence {at}." for at in range(10)]
+
+
+def test_follow_ups_stand_behind_the_question_before(tmp_path: Path) -> None:
+    text = "She was born in Oslo. She moved to Bergen in 1871 with her sister. There she built towers. CANNOTANSWER"
+    row = {
+        "passage": text,
+        "question": "question1: Where was she born?\nquestion2: Then what?\nquestion3: Was she tall?\n",
+        "answer": "possible answers for question1:\nin Oslo in Oslo. Oslo"
+        "possible answers for question2:\nShe moved to Bergen in 1871 with her sister. There she built towers"
+        "possible answers for question3:\nCANNOTANSWER CANNOTANSWER CANNOTANSWER No",
+    }
+    path = packed(tmp_path / "quac.jsonl.xz", [row])
+    found = [one for seed in range(20) for one in well_formed(prose.quac(path, Random(seed)))]
+    asked = {one.question for one in found}
+    assert {"Where was she born?", "Then what?", "Where was she born? Then what?"} <= asked
+    assert {one.question for one in found if one.trick == 1} == {"Was she tall?", "Then what? Was she tall?"}
+    wide = next(one for one in found if one.question == "Then what?")
+    assert wide.support == {1, 2}
+    assert not any("CANNOTANSWER" in said for one in found for said in one.statements)
+
+
+# ------------------------------------------------------------ tables
+
+
+@pytest.fixture
+def wikitables(tmp_path: Path) -> Path:
+    towns = [["Town", "Founded", "Mayor"], ["Oslo", "1048", "A. Stone"], ["Bergen", "1070", "G. Holm"]]
+    towns += [[f"Town {at}", f"{1100 + at}", f"Mayor | {at}"] for at in range(6)]
+    lines = "\n".join(",".join(f'"{cell}"' for cell in row) for row in towns)
+    asked = [
+        ("nt-0", "when was bergen founded?", "csv/1-csv/0.csv", "1070"),
+        ("nt-1", "how many towns are there?", "csv/1-csv/0.csv", "8"),
+        ("nt-2", "which town is it?", "csv/1-csv/none.csv", "Oslo"),
+    ]
+    head = ("id", "utterance", "context", "targetValue")
+    files = {"training.tsv": "\n".join("\t".join(row) for row in (head, *asked)), "csv/1-csv/0.csv": lines}
+    path = tmp_path / "wikitablequestions.tar.xz"
+    with tarfile.open(path, "w:xz") as archive:
+        for name, text in files.items():
+            raw = text.encode()
+            info = tarfile.TarInfo(name)
+            info.size = len(raw)
+            archive.addfile(info, io.BytesIO(raw))
+    return path
+
+
+def test_cells_of_tables_are_asked_for_by_row_and_column(wikitables: Path) -> None:
+    found = [one for seed in range(10) for one in well_formed(tables.wikitables(wikitables, Random(seed)))]
+    real = [one for one in found if one.source == "wikitables"]
+    assert {(one.question, words_at(one)) for one in real} == {("when was bergen founded?", "1070")}
+    rows = [one for one in found if one.source == "rows"]
+    assert len(rows) > 50
+    for one in rows:
+        label = next(
+            name
+            for name in ("Oslo", "Bergen", *(f"Town {at}" for at in range(6)))
+            if name.lower() in one.question.lower()
+        )
+        assert one.span is not None
+        assert label in one.statements[one.span[0]]
+        assert "|" not in words_at(one)
+    assert any(words_at(one) == "A. Stone" for one in rows)
+    without = [one for one in found if one.source == "rows-not"]
+    assert without
+    assert not any("Bergen" in said for one in without if "bergen" in one.question.lower() for said in one.statements)
+
+
+# ------------------------------------------------------------ made examples
+
+
+def test_made_reports_hold_the_figure_that_is_asked_for() -> None:
+    found = well_formed(made.companies(Random(3), 400))
+    right = [one for one in found if one.span]
+    assert len(right) > 300
+    for one in right:
+        assert any(sign.isdigit() for sign in words_at(one))
+        assert one.span is not None
+        assert one.support == {one.span[0]}
+    kinds = {"companies-quarter", "companies-row", "companies-period", "companies-other"}
+    assert kinds <= {one.source for one in found if one.about == 0}
+
+
+def test_made_notes_hold_their_answer_or_the_sentence_that_says_no() -> None:
+    found = well_formed(made.notes(Random(3), 400))
+    right = [one for one in found if one.about == 1]
+    assert len(right) > 300
+    assert all(len(one.support) == 1 for one in right)
+    assert any(one.yes == 0 and one.span is None for one in right)
+    assert any(one.source == "notes-not" for one in found)
+    assert not any("{" in text for one in found for text in (one.question, *one.statements))
+
+
+@pytest.mark.parametrize("make", [made.companies, made.notes])
+def test_the_same_seed_makes_the_same_examples(make: Any) -> None:
+    first, again, other = (list(make(Random(seed), 50)) for seed in (7, 7, 8))
+    assert first == again
+    assert first != other
+
+
+# ------------------------------------------------------------ questions
 
 
 @pytest.mark.parametrize("change", list(CHANGES))
 def test_every_change_of_a_question_changes_it(change: Change) -> None:
-    before = ASKED.asked("In 1905, who was asked to design the large tower for Oslo?")
-    found = {change(Random(seed), before, OTHER) for seed in range(60)} - {None}
+    found = {change(Random(seed), ASKED, OTHER) for seed in range(60)} - {None}
     assert found
-    assert before.question not in found
+    assert ASKED.question not in found
 
 
-def test_a_spoilt_example_differs_and_loses_its_label_and_answer() -> None:
-    found = [one for seed in range(300) if (one := spoilt(Random(seed), LEXICON, ASKED, OTHER))]
-    assert len(found) > 200
-    for one in found:
-        assert (one.question, one.text) != (ASKED.question, ASKED.text)
-        assert not one.answerable
-        assert one.span is None
-    assert any(one.text != ASKED.text for one in found)
-    assert len({one.question for one in found}) > 20
+def test_a_spoilt_question_differs_from_the_one_that_was_asked() -> None:
+    found = {spoilt(Random(seed), ASKED, OTHER) for seed in range(300)} - {None}
+    assert len(found) > 20
+    assert ASKED.question not in found
 
 
-def test_an_opposite_or_a_sibling_takes_a_words_place() -> None:
-    found = {other_word(Random(seed), LEXICON, ASKED) for seed in range(60)}
-    assert "Who designed the small tower for Oslo in 1905?" in found
-    assert "Who designed the large castle for Oslo in 1905?" in found
+@given(st.text(max_size=60), st.text(max_size=80), st.text(max_size=20), st.text(max_size=60), st.integers(0, 99))
+def test_nothing_or_another_question_comes_of_any_text(asked: str, text: str, answer: str, other: str, at: int) -> None:
+    assert spoilt(Random(at), AskedQuestion(asked, text, answer), other) != asked
 
 
-def test_a_spoilt_passage_changes_only_the_answers_sentence() -> None:
-    found = {text for seed in range(200) if (text := spoilt_passage(Random(seed), ASKED, OTHER))}
-    assert found
-    for text in found:
-        assert text.startswith("Many visitors come every year.")
-        assert text.endswith("The builders needed 40 wagons for the stones.")
-        assert "Ada Stone designed the large tower for Oslo in 1905" not in text
-    assert any("Ada Stone" not in text for text in found)
-
-
-def test_a_paraphrase_keeps_label_and_place() -> None:
-    found = [paraphrased(Random(seed), LEXICON, ASKED, 0.9) for seed in range(20)]
-    assert "Who designed the big spire for Oslo in 1905?" in {one.question for one in found}
-    assert all((one.text, one.span, one.answerable) == (ASKED.text, ASKED.span, True) for one in found)
-
-
-SENTENCES = st.lists(
-    st.lists(
-        st.sampled_from("Ada Stone Bergen Oslo tower the in of built harbour 1905 1911 12 large, was".split()),
-        min_size=1,
-        max_size=14,
-    ).map(lambda words: " ".join(words).capitalize() + "."),
-    min_size=1,
-    max_size=6,
-)
-
-
-@given(SENTENCES, st.sampled_from(["", " ", "\n "]), st.data())
-def test_a_kept_examples_span_still_holds_the_answer(parts: list[str], space: str, data: st.DataObject) -> None:
-    text = space + " ".join(parts) + space
-    start = data.draw(st.integers(0, len(text) - 1))
-    end = data.draw(st.integers(start + 1, len(text)))
-    question = data.draw(
-        st.sampled_from(["Who built the Tower of Oslo?", "When was Ada Stone in Bergen in 1905?", "Oslo"])
-    )
-    before = Example(question, "Tower", text, True, (start, end))
-    after = kept(Random(data.draw(st.integers(0, 99))), before, OTHER)
-    assert after.answer == before.answer
-    assert after.answerable
-
-
-@given(SENTENCES, st.sampled_from(["", " ", "\n "]), st.integers(0, 10_000))
-def test_made_questions_point_at_words_they_do_not_change(parts: list[str], space: str, seed: int) -> None:
-    text = space + " ".join(parts)
-    for one in (ask(Random(seed), LEXICON, "Tower", text), cloze(Random(seed), "Tower", text)):
-        if one is not None:
-            assert one.text == text
-            assert one.answer
-            assert one.answer == one.answer.strip()
-            assert any(start <= one.span[0] and one.span[1] <= end for start, end in sentences(text) if one.span)
-
-
-def test_the_same_seed_makes_the_same_examples() -> None:
-    texts = [Text("The tower", TOWER), Text("Bergen", OTHER)]
-    first, again, other = (made(Random(seed), LEXICON, texts, 200) for seed in (7, 7, 8))
-    assert first == again
-    assert first != other
-    assert len(first) == 200
-    assert 60 < sum(one.answerable for one in first) < 140
-
-
-def test_texts_without_statements_end_with_a_message() -> None:
-    with pytest.raises(ValueError, match="No question could be made of 1 texts"):
-        made(Random(1), LEXICON, [Text("Empty", "nothing here")], 3)
+def test_questions_are_asked_as_people_type_them() -> None:
+    asked = "What is the height of the tower?"
+    found = {restyled(asked, Random(seed), 1.0) for seed in range(300)}
+    assert "what is the height of the tower" in found
+    assert "Tell me what is the height of the tower." in found
+    assert "Give me the height of the tower." in found
+    assert {restyled(asked, Random(seed), 0.0) for seed in range(9)} == {asked}
+    assert all("height of the tower" in one.lower() for one in found)
 
 
 def test_names_leave_out_openers_and_lone_first_words() -> None:
@@ -206,46 +307,28 @@ def test_names_leave_out_openers_and_lone_first_words() -> None:
     assert names("Towers fall.", skip_first=True) == []
 
 
-SENSES = ("large%3", "big%3", "small%5", "animal%1", "horse%1", "goose%1", "win%2")
+# ------------------------------------------------------------ where they are made
 
 
-def _wordnet(folder: Path) -> Path:
-    """WordNet's form in small: two sizes that oppose each other, and two animals under one head."""
-    licence = "  1 This software and database is being provided to you\n"
-    files = {
-        "data.adj": "00000001 00 a 02 large 0 big 0 001 ! 00000002 a 0101 | above average\n"
-        "00000002 00 s 01 small(p) 0 001 ! 00000001 a 0101 | below average\n",
-        "index.adj": "big a 1 0 1 1 00000001  \nlarge a 1 1 ! 1 1 00000001  \nsmall a 1 1 ! 1 1 00000002  \n",
-        "data.noun": "00000010 03 n 01 animal 0 002 ~ 00000011 n 0000 ~ 00000012 n 0000 | a being\n"
-        "00000011 03 n 01 horse 0 001 @ 00000010 n 0000 | it runs\n"
-        "00000012 03 n 01 goose 0 001 @ 00000010 n 0000 | it flies\n",
-        "index.noun": "animal n 1 1 ~ 1 1 00000010  \ngoose n 1 1 @ 1 1 00000012  \nhorse n 1 1 @ 1 1 00000011  \n",
-        "data.verb": "00000020 29 v 01 win 0 000 01 + 08 00 | be first\n",
-        "index.verb": "win v 1 0 1 1 00000020  \n",
-        "data.adv": "",
-        "index.adv": "",
-        "verb.exc": "winning win\nwon win\nzzz zebra\n",
-        "cntlist.rev": "".join(f"{sense}:00:00:: 1 3\n" for sense in SENSES),
-    }
-    for name, text in files.items():
-        (folder / name).write_text((licence if name.startswith(("data", "index")) else "") + text, "latin-1")
-    return folder
+def test_examples_are_made_where_torch_is_and_little_else(squad: Path) -> None:
+    """A machine with a GPU need not have what Kedge itself needs: no stemmer, no ONNX, no stores."""
+    program = f"""
+import sys
+from random import Random
+for name in ("Stemmer", "onnx", "onnxruntime", "pydantic", "qdrant_edge", "pypdfium2", "duckdb", "httpx", "yaml"):
+    sys.modules[name] = None
+from pathlib import Path
+import benchmarks.reader.train
+from benchmarks.reader import encode, made, prose, tables
+found = [one for seed in range(40) for one in prose.squad(Path({str(squad)!r}), Random(seed), 0.5, "squad", spoil=1.0)]
+asked = {{one.question for one in found}}
+assert "Who designed the small tower for Oslo in 1905?" in asked, asked
+assert list(made.companies(Random(1), 5))
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
 
 
-def test_the_lexicon_is_read_from_wordnets_files(tmp_path: Path) -> None:
-    lexicon = read_lexicon(_wordnet(tmp_path))
-    assert lexicon.words == {
-        "big": Entry(("large",)),
-        "large": Entry(("big",), ("small",)),
-        "small": Entry((), ("large",)),
-        "goose": Entry((), (), ("horse",)),
-        "horse": Entry((), (), ("goose",)),
-    }
-    assert lexicon.irregular == {"winning": "win", "won": "win"}
-    assert lexicon.verbs == frozenset({"win"})
-    assert lexicon.nouns == frozenset({"animal", "goose", "horse"})
-
-
-def test_a_folder_that_is_not_wordnet_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"lacks WordNet's data\.noun"):
-        read_lexicon(tmp_path)
+def test_every_set_is_one_that_is_read_or_made() -> None:
+    assert not set(train.FILES) & set(train.MADE)
+    assert {*train.TIMES, *train.HELD, *train.AS_THEY_ARE} <= {*train.FILES, *train.MADE}

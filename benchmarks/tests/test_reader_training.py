@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,25 +13,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from tokenizers import Tokenizer
 
-from benchmarks.reader import __main__ as command
+from benchmarks.reader import base, train
+from benchmarks.reader.encode import NOWHERE, ExampleEncoder, batches, collated
 from benchmarks.reader.example import Example
 from benchmarks.reader.export import LAYERS, STEPS, layout, quantised, read_tensors, write_reader
-from benchmarks.reader.needs import need
-from benchmarks.reader.neighbours import neighbours
-from benchmarks.reader.sources import Questions, read_questions, read_snli
-from benchmarks.reader.stages import held_out
-from benchmarks.reader.tokens import NOWHERE, WINDOW, batches, encode, open_tokenizer
-from kedge.core.settings import Settings
-from kedge.models.read.reader import open_reader
+from benchmarks.reader.needs import check, need
+from benchmarks.reader.weights import save, unpacked
+from kedge.models.carried.tokenizer import tokenizer_file
+from kedge.models.read import reader as in_use
+from kedge.models.read.window import IDENTITY_TOKENS, QUESTION_TOKENS, WINDOW
 
 WIDTH, WIDE = 8, 12
-TOKENIZER = open_tokenizer()
-READER = open_reader(Settings(threads=1))
+ENCODER = ExampleEncoder(tokenizer_file())
+TOKENIZER = Tokenizer.from_file(str(tokenizer_file()))
+
+
+# ------------------------------------------------------------ weights
 
 
 def state() -> dict[str, NDArray[Any]]:
-    """Tensors named as in the trained model, but small."""
+    """Tensors named as in the trained network, but small."""
     shapes: dict[str, tuple[int, ...]] = {
         "bert.embeddings.word_embeddings.weight": (20, WIDTH),
         "bert.embeddings.position_embeddings.weight": (512, WIDTH),
@@ -40,10 +43,12 @@ def state() -> dict[str, NDArray[Any]]:
         "bert.embeddings.LayerNorm.bias": (WIDTH,),
         "span.weight": (2, WIDTH),
         "span.bias": (2,),
-        "cls.0.weight": (WIDTH, 2 * WIDTH),
-        "cls.0.bias": (WIDTH,),
-        "cls.3.weight": (1, WIDTH),
-        "cls.3.bias": (1,),
+        "support.weight": (1, WIDTH),
+        "support.bias": (1,),
+        "pool.weight": (WIDTH, 3 * WIDTH),
+        "pool.bias": (WIDTH,),
+        "out.weight": (4, WIDTH),
+        "out.bias": (4,),
     }
     for layer in range(LAYERS):
         at = f"bert.encoder.layer.{layer}"
@@ -80,13 +85,13 @@ def test_the_file_holds_every_weight_under_its_short_name(tmp_path: Path) -> Non
         ("bert.embeddings.token_type_embeddings.weight", "emb.kind"),
         ("bert.embeddings.LayerNorm.weight", "emb.norm.w"),
         ("span.weight", "span.w"),
-        ("cls.0.weight", "head.0.w"),
-        ("cls.3.bias", "head.1.b"),
+        ("support.bias", "support.b"),
+        ("pool.weight", "pool.w"),
+        ("out.bias", "out.b"),
     ):
         assert held[short].dtype == np.float32
         assert np.allclose(held[short], tensors[long], atol=2e-3)
     assert held["emb.place"].shape == (WINDOW, WIDTH)
-    assert len(held) == LAYERS * (6 * 3 + 2 * 2) + 12
     assert set(held) == set(layout(tensors))
 
 
@@ -100,132 +105,178 @@ def test_a_matrix_in_bytes_is_near_the_matrix(rows: list[list[float]]) -> None:
     assert (np.abs(steps * step - matrix) <= 0.51 * step + 1e-6).all()
 
 
+def test_packed_weights_are_near_the_weights(tmp_path: Path) -> None:
+    chance = np.random.default_rng(5)
+    whole = {
+        "large.weight": chance.normal(size=(400, 300)).astype(np.float32),
+        "small.weight": chance.normal(size=(4, 300)).astype(np.float32),
+        "bias": chance.normal(size=300).astype(np.float32),
+    }
+    whole["large.weight"][7] = 0
+    save(whole, tmp_path / "base.npz")
+    read = unpacked(tmp_path / "base.npz")
+    assert set(read) == set(whole)
+    assert np.array_equal(read["small.weight"], whole["small.weight"])
+    assert np.array_equal(read["bias"], whole["bias"])
+    step = np.abs(whole["large.weight"]).max(axis=1, keepdims=True) / 127
+    assert (np.abs(read["large.weight"] - whole["large.weight"]) <= 0.51 * step + 1e-6).all()
+
+
+def test_another_base_than_that_of_the_carried_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "model.onnx").write_bytes(b"another")
+    for name, said in (("model.onnx", "is not the file"), ("nowhere.onnx", "is not there")):
+        monkeypatch.setattr(sys, "argv", ["base", str(tmp_path / name), str(tmp_path / "base.npz")])
+        with pytest.raises(SystemExit, match=said):
+            base.main()
+    assert not (tmp_path / "base.npz").exists()
+
+
+# ------------------------------------------------------------ examples in tokens
+
+
 WORDS = "The tower of Oslo was designed by Ada Stone in 1905 near the harbour".split()
 
 
-@given(st.integers(1, 900), st.data())
-def test_the_answers_tokens_are_in_the_window(length: int, data: st.DataObject) -> None:
-    words = [WORDS[at % len(WORDS)] for at in range(length)]
-    at = data.draw(st.integers(0, length - 1))
-    start = len(" ".join(words[:at])) + (at > 0)
-    example = Example("Who designed it?", "Oslo", " ".join(words), True, (start, start + len(words[at])))
-    (one,) = encode(TOKENIZER, [example])
-    first, last = one.answer
-    assert len(one.ids) <= WINDOW
-    assert one.body <= first <= last < len(one.ids) - 1
-    assert TOKENIZER.decode(one.ids[first : last + 1].tolist()).strip() == words[at].lower()
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=30), st.integers(0, 999), st.data())
+def test_the_answers_tokens_are_in_the_window(lengths: list[int], seed: int, data: st.DataObject) -> None:
+    """Of a long passage that part is taken which holds the answer."""
+    said = [[WORDS[at % len(WORDS)] for at in range(length)] for length in lengths]
+    number = data.draw(st.integers(0, len(said) - 1))
+    at = data.draw(st.integers(0, len(said[number]) - 1))
+    start = len(" ".join(said[number][:at])) + (at > 0)
+    span = (number, start, start + len(said[number][at]))
+    statements = [" ".join(words) for words in said]
+    one = ENCODER.encode(Example("Who designed it?", "Oslo", statements, 1, 0, -1, span, {number}, True), Random(seed))
+    first, last = one.span
+    assert len(one.ids) == len(one.owner) <= WINDOW
+    assert one.about == 1
+    assert one.second < first <= last < len(one.ids) - 1
+    assert TOKENIZER.decode(one.ids[first : last + 1].tolist()).strip() == said[number][at].lower()
+    assert one.support.tolist().index(1) == one.owner[first] == one.owner[last]
+    assert one.support.sum() == 1
 
 
-def test_a_batch_marks_question_passage_and_text() -> None:
+def test_an_answer_that_no_window_holds_is_not_taught() -> None:
+    long = "tower " * 400 + "Ada"
+    one = ENCODER.encode(Example("Who?", "", [long], 1, 0, -1, (0, len(long) - 3, len(long)), {0}, True), Random(1))
+    assert one.span == (NOWHERE, NOWHERE)
+    assert one.about == NOWHERE
+
+
+def test_a_batch_marks_question_passage_and_statements() -> None:
     examples = [
-        Example("Who?", "Oslo", "Ada Stone.", True, (0, 3)),
-        Example("When was the tower of Oslo built?", "", "In 1905.", False),
+        Example("Who?", "Oslo", ["Ada Stone.", "It is high."], 1, 0, -1, (0, 0, 3), {0}, True),
+        Example("When was the tower of Oslo built?", "", ["In 1905."], trick=1),
+        Example("Is it high?", "", ["It is."], 1, yes=1),
     ]
-    encoded = encode(TOKENIZER, examples)
-    (batch,) = batches(encoded, 2)
-    assert batch.ids.shape[1] % 8 == 0
-    for row, at in enumerate(batch.places):
-        one = encoded[at]
-        assert batch.mask[row].sum() == len(one.ids)
-        assert batch.kinds[row].tolist().index(1) == one.second
-        assert batch.inside[row].sum() == len(one.ids) - 1 - one.body
-        assert batch.answerable[row] == one.answerable
-    assert [NOWHERE, NOWHERE] in batch.answers.tolist()
+    encoded = [ENCODER.encode(one, Random(1)) for one in examples]
+    batch = collated(encoded)
+    assert batch["ids"].shape[1] % 16 == 0
+    for row, one in enumerate(encoded):
+        assert batch["mask"][row].sum() == len(one.ids)
+        assert batch["kinds"][row].tolist().index(1) == one.second
+        assert batch["kinds"][row].sum() == len(one.ids) - one.second
+        assert (batch["owner"][row] >= 0).sum() == (one.owner >= 0).sum()
+    assert batch["support"].tolist() == [[1, 0], [NOWHERE, NOWHERE], [NOWHERE, NOWHERE]]
+    assert batch["about"].tolist() == [1, NOWHERE, 1]
+    assert batch["trick"].tolist() == [0, 1, NOWHERE]
+    assert batch["yes"].tolist() == [NOWHERE, NOWHERE, 1]
+    assert batch["span"][1:].tolist() == [[NOWHERE, NOWHERE]] * 2
 
 
 def test_batches_hold_each_example_once_in_an_order_of_the_seed() -> None:
-    examples = [Example("Who? " * (at % 7), "", "Ada. " * (at % 5), True) for at in range(50)]
-    encoded = encode(TOKENIZER, examples)
-    orders = [[at for batch in batches(encoded, 8, Random(seed)) for at in batch.places] for seed in (1, 1, 2)]
-    assert orders[0] == orders[1] != orders[2]
-    assert sorted(orders[0]) == list(range(50))
-
-
-@given(st.integers(2, 9), st.integers(2, 12))
-def test_each_article_is_held_out_once_and_never_from_the_final_model(folds: int, count: int) -> None:
-    articles = [f"article {at}" for at in range(count)]
-    held = [article for fold in range(folds) for article in held_out(articles, folds, fold)]
-    assert sorted(held) == sorted(articles)
-    assert held_out(articles, folds, folds) == set()
-
-
-def _lines(path: Path, rows: list[dict[str, Any]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-
-
-@pytest.fixture
-def questions(tmp_path: Path) -> Questions:
-    texts = {"a": "Ada Stone designed the tower.", "b": "Oslo has a harbour.", "c": "The tower is white."}
-    _lines(tmp_path / "squad2/corpus.jsonl", [{"_id": k, "title": "The_tower", "text": v} for k, v in texts.items()])
-    asked = [
-        ("1", "Who designed the tower?", ["Ada Stone"], False, []),
-        ("2", "Who painted the harbour?", [], True, ["a tower", "harbour"]),
+    examples = [Example(f"Who {'was ' * (at % 7)}{at}?", "", ["Ada. " * (1 + at % 5)], about=1) for at in range(50)]
+    encoded = [ENCODER.encode(one, Random(1)) for one in examples]
+    orders = [
+        [tuple(row[row > 0]) for batch in batches(encoded, 8, Random(seed)) for row in batch["ids"]]
+        for seed in (1, 1, 2)
     ]
-    keys = ("_id", "text", "answers", "unanswerable", "plausible_answers")
-    _lines(tmp_path / "squad2/queries.jsonl", [dict(zip(keys, row, strict=True)) for row in asked])
-    (tmp_path / "squad2/qrels.tsv").write_text("query-id\tcorpus-id\tscore\n1\ta\t1\n2\tb\t1\n", "utf-8")
-    return read_questions(tmp_path)
+    assert orders[0] == orders[1] != orders[2]
+    assert sorted(orders[0]) == sorted(tuple(one.ids) for one in encoded)
 
 
-def test_questions_come_with_their_passage_and_the_place_of_an_answer(questions: Questions) -> None:
-    first, second = questions.examples
-    assert (first.title, first.article, first.answer, first.answerable) == ("The tower", "The_tower", "Ada Stone", True)
-    assert (second.answer, second.answerable, second.place) == ("harbour", False, 1)
-    assert questions.gold == (0, 1)
+class RecordingSession:
+    """Stands for the network: keeps what it is given."""
+
+    def __init__(self) -> None:
+        self.given: list[dict[str, NDArray[Any]]] = []
+
+    def run(self, _names: Sequence[str], given: dict[str, NDArray[Any]]) -> list[NDArray[Any]]:
+        self.given.append(given)
+        count = given["ids"].shape[1]
+        return [np.zeros(shape, np.float32) for shape in ((1, 2, count), (1, count), (1, 4))]
 
 
-def test_neighbours_share_rare_words_and_hold_the_own_passage(
-    questions: Questions, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture(scope="module")
+def windows() -> Any:
+    """What the reader in use gives to the network for a question and a passage, window by window."""
+    session = RecordingSession()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(in_use, "open_session", lambda _model, _threads: session)
+        reader = in_use.Reader(Path("reader.onnx"), Tokenizer.from_file(str(tokenizer_file())), 1)
+
+    def of(question: str, identity: str, statements: list[str]) -> list[dict[str, NDArray[Any]]]:
+        session.given.clear()
+        reader.read(question, [in_use.Readable(identity, statements)])
+        return list(session.given)
+
+    return of
+
+
+@given(st.text(max_size=80), st.text(max_size=30), st.lists(st.text(max_size=90), min_size=1, max_size=4))
+def test_what_is_read_in_use_is_what_was_trained_on(
+    windows: Any, question: str, identity: str, statements: list[str]
 ) -> None:
-    assert neighbours(questions) == [[0, 2, 1], [1, 0, 2]]
-    monkeypatch.setattr("benchmarks.reader.neighbours.FOUND", 1)
-    swapped = Questions(questions.ids, questions.examples, questions.passages, (1, 1))
-    assert neighbours(swapped) == [[0, 1], [1]]
+    """The same tokens in the same places: else the shipped model sees what it never learned from."""
+    found = windows(question, identity, statements)
+    trained = ENCODER.encode(Example(question, identity, statements), Random(1))
+    if len(found) == 1:
+        batch = collated([trained])
+        end = len(trained.ids)
+        assert found[0]["ids"][0].tolist() == trained.ids.tolist()
+        assert found[0]["mask"][0].tolist() == batch["mask"][0, :end].tolist()
+        assert found[0]["kinds"][0].tolist() == batch["kinds"][0, :end].tolist()
+        assert found[0]["inside"][0].tolist() == (trained.owner >= 0).tolist()
 
 
-def test_pairs_of_snli_ask_whether_one_sentence_follows(tmp_path: Path) -> None:
-    labels = ("entailment", "neutral", "contradiction", "-")
-    rows = [{"gold_label": label, "sentence1": "A man sings.", "sentence2": label} for label in labels]
-    _lines(tmp_path / "snli.jsonl", rows)
-    found = [(one.question, one.text, one.answerable) for one in read_snli(tmp_path / "snli.jsonl")]
-    assert found == [(label, "A man sings.", label == "entailment") for label in labels[:3]]
+def test_a_long_question_and_identity_are_cut_alike(windows: Any) -> None:
+    question, identity, statements = "tower " * 200, "harbour " * 200, ["Ada Stone built it.", "In 1905."]
+    (found,) = windows(question, identity, statements)
+    trained = ENCODER.encode(Example(question, identity, statements), Random(1))
+    assert found["ids"][0].tolist() == trained.ids.tolist()
+    assert (trained.owner >= 0).tolist().index(True) == QUESTION_TOKENS + IDENTITY_TOKENS + 3
 
 
-def _call(monkeypatch: pytest.MonkeyPatch, folder: Path, *more: str) -> None:
-    given_ = [part for name in ("data", "base", "wordnet", "snli", "out") for part in (f"--{name}", str(folder / name))]
-    monkeypatch.setattr(sys, "argv", ["reader", *given_, *more])
-    command.main()
+def test_a_long_passage_is_read_in_windows_that_begin_as_in_training(windows: Any) -> None:
+    statements = [" ".join(WORDS)] * 60
+    found = windows("Who designed it?", "Oslo", statements)
+    trained = ENCODER.encode(Example("Who designed it?", "Oslo", statements), Random(1))
+    assert len(found) > 1
+    for one in found:
+        count = one["ids"].shape[1] - 1
+        assert count < WINDOW
+        assert one["ids"][0, :count].tolist() == trained.ids[:count].tolist()
+
+
+# ------------------------------------------------------------ the command
 
 
 def test_missing_files_are_named_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given_ = [part for name in ("data", "base", "tokenizer", "out") for part in (f"--{name}", str(tmp_path / name))]
+    monkeypatch.setattr(sys, "argv", ["train", *given_])
     with pytest.raises(SystemExit) as end:
-        _call(monkeypatch, tmp_path)
+        train.main()
     message = str(end.value)
     assert str(tmp_path / "base") in message
-    assert "data.noun" in message
-    assert "squad2" in message
+    assert "squad1_train.jsonl.xz" in message
+    assert "wikitablequestions.tar.xz" in message
     assert "benchmarks/README.md" in message
     assert not (tmp_path / "out").exists()
 
 
-def test_a_bad_number_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit):
-        _call(monkeypatch, tmp_path, "--folds", "1")
-    assert "--folds must be 2 or more" in capsys.readouterr().err
-
-
 def test_a_missing_package_says_what_to_install() -> None:
-    with pytest.raises(SystemExit, match="pip install torch transformers onnx"):
+    with pytest.raises(SystemExit, match="pip install torch transformers"):
         need("a_package_that_is_not_there")
-
-
-@given(st.text(max_size=80), st.text(max_size=30), st.text(max_size=400))
-def test_what_is_read_in_use_is_what_was_trained_on(question: str, title: str, text: str) -> None:
-    """The same tokens in the same places: else the shipped model sees what it never learned from."""
-    window = next(iter(READER._windows(question, [(title, text)])))
-    (trained,) = encode(TOKENIZER, [Example(question, title, text, False, None)])
-    assert window.ids == trained.ids.tolist()
-    assert (window.second, window.body) == (trained.second, trained.body)
+    with pytest.raises(SystemExit, match="a_package_that_is_not_there: not installed"):
+        check(("numpy", "a_package_that_is_not_there"))
+    check(("numpy",))

@@ -1,7 +1,7 @@
 """Files of models that Kedge itself carries, in `data/`, checked against known digests.
 
-`python -m benchmarks.reader` trains and writes the reader, `python -m benchmarks.export.e5` writes the graph of the
-multilingual embedder; both print the digest of what they wrote.
+`python -m benchmarks.reader.export` writes the reader from what `python -m benchmarks.reader.train` trained,
+`python -m benchmarks.export.e5` the graph of the multilingual embedder; both print the digest of what they wrote.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from importlib.resources import files
 from random import Random
 from typing import Any
 
-from benchmarks.statement_reader.example import Example, restyled
+from benchmarks.reader.example import Example, restyled
 from kedge.text.statements.rows import TableLine, rows
 
 MONTHS = "January February March April May June July August September October November December".split()
@@ -22,7 +22,7 @@ Period = tuple[str, list[str]]
 @cache
 def words() -> dict[str, Any]:
     """What the examples are made of (`made.toml`)."""
-    return tomllib.loads((files("benchmarks.statement_reader") / "made.toml").read_text("utf-8"))
+    return tomllib.loads((files("benchmarks.reader") / "made.toml").read_text("utf-8"))
 
 
 # ------------------------------------------------------------ statements of companies
@@ -146,8 +146,8 @@ def _statement(random: Random) -> Iterator[Example]:
     yield Example(restyled(question, random, 0.15), identity, part, 1, 0, -1, span, {place}, True, "companies")
     way = random.random()
     if quarter and way < 0.5:
-        other = f"{report} · {year + column} Q{quarter % 4 + 1} {company[:4].upper()}"
-        yield _no(question, other, part, "companies-quarter")
+        later = f"{report} · {year + column} Q{quarter % 4 + 1} {company[:4].upper()}"
+        yield _no(question, later, part, "companies-quarter")
     elif way < 0.25 and len(part) > 1:
         yield _no(question, identity, part[:place] + part[place + 1 :], "companies-row")
     elif way < 0.5:
@@ -172,7 +172,7 @@ def _asked(item: str, company: str, period: str, random: Random) -> str:
     name = random.choice([*data["short"].get(item, [item.lower(), item]), item.lower()])
     forms = data["sold" if item in data["places"] else "earned" if item in data["products"] else "asked"]
     who = company.split(maxsplit=1)[0] if company else ""
-    filled = random.choice(forms).format(
+    filled: str = random.choice(forms).format(
         whose=f"{who}'s " if who else "",
         who=who or "the company",
         name=name,

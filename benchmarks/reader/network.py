@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.reader.needs import need
-from benchmarks.statement_reader.weights import packed
+from benchmarks.reader.weights import save
 
 torch: Any = need("torch")
 transformers: Any = need("transformers")
@@ -19,7 +19,7 @@ SPLIT = 15_000_000
 """Bytes of a part of the written weights: what a machine elsewhere sends back is bounded."""
 
 
-class StatementReader(torch.nn.Module):  # type: ignore[misc]  # torch need not be installed to check the types
+class ReaderNetwork(torch.nn.Module):  # type: ignore[misc]  # torch need not be installed to check the types
     """Gives, for each token, scores as first and last of the answer and log-odds of support; and four verdicts: about,
     trick, no, yes."""
 
@@ -68,11 +68,11 @@ def per_statement(values: Any, owner: Any, count: int) -> Any:
     return total / tokens.clamp(min=1)
 
 
-def write(model: StatementReader, folder: Path) -> None:
+def write(model: ReaderNetwork, folder: Path) -> None:
     """The weights as `reader.npz` in parts of 15 MB."""
     state = {name: one.float().cpu().numpy() for name, one in model.state_dict().items() if "position_ids" not in name}
     whole = folder / "reader.npz"
-    np.savez_compressed(whole, **packed(state))
+    save(state, whole)
     raw = whole.read_bytes()
     for number, at in enumerate(range(0, len(raw), SPLIT)):
         (folder / f"reader.npz.{number}").write_bytes(raw[at : at + SPLIT])

@@ -9,9 +9,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from benchmarks.reader.example import Example as Pair
-from benchmarks.reader.spoil import CHANGES
-from benchmarks.statement_reader.example import Example, cut, load
+from benchmarks.reader.example import Example, cut, load
+from benchmarks.reader.spoil import AskedQuestion, spoilt
 
 NEAR = 0.75
 """Share of the negatives that are the nearest other paragraph rather than any."""
@@ -61,13 +60,17 @@ class Paragraphs:
         return best[1] if best else None
 
 
-def squad(path: Path, random: Random, negatives: float, source: str, spoil: float = 0.0) -> Iterator[Example]:
+def squad(
+    path: Path, random: Random, negatives: float, source: str, *, spoil: float = 0.0, share: tuple[int, int] = (0, 1)
+) -> Iterator[Example]:
     """Answers in their paragraph, alone or beside another; the nearest paragraph without it; and trick questions.
 
     A share `spoil` of the questions is asked again with another name, year, word or condition: tricks that are made.
+    The questions come from one `share` (number, count) of the file; shares follow each other: articles stay together.
     """
     held = Paragraphs(path)
-    for place, row in enumerate(held.rows):
+    low, high = (len(held.rows) * edge // share[1] for edge in (share[0], share[0] + 1))
+    for place, row in enumerate(held.rows[low:high], low):
         identity = row["title"].replace("_", " ")
         for question in row["questions"]:
             if question.get("unanswerable"):
@@ -98,9 +101,7 @@ def squad(path: Path, random: Random, negatives: float, source: str, spoil: floa
             )
             if random.random() < spoil:
                 other = held.rows[random.randrange(len(held.rows))]["text"]
-                changed = _changed(
-                    Pair(question["text"], "", row["text"], True, (start, start + len(text))), other, random
-                )
+                changed = spoilt(random, AskedQuestion(question["text"], row["text"], text), other)
                 if changed is not None:
                     yield Example(changed, identity, held.statements(place), trick=1, source=f"{source}-spoilt")
             if random.random() >= negatives:
@@ -117,13 +118,6 @@ def squad(path: Path, random: Random, negatives: float, source: str, spoil: floa
                     support_known=True,
                     source=f"{source}-not",
                 )
-
-
-def _changed(pair: Pair, other: str, random: Random) -> str | None:
-    """The question so that its paragraph no longer answers it; None where nothing can be changed."""
-    change = random.choices(list(CHANGES), list(CHANGES.values()))[0]
-    question = change(random, pair, other)
-    return None if question == pair.question else question
 
 
 def hotpot(path: Path, random: Random) -> Iterator[Example]:

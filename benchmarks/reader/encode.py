@@ -12,16 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from benchmarks.statement_reader.example import Example
+from benchmarks.reader.example import Example
+from kedge.models.read.window import IDENTITY_TOKENS, QUESTION_TOKENS, WINDOW
 
-QUESTION_TOKENS, IDENTITY_TOKENS, WINDOW = 64, 40, 320
 NOWHERE = -1
 Floats = NDArray[np.float32]
-Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Encoded:
+class EncodedExample:
     """One example in tokens."""
 
     ids: NDArray[np.int32]
@@ -37,7 +36,7 @@ class Encoded:
     """For each statement 1 or 0; NOWHERE where it is not known."""
 
 
-class Encoder:
+class ExampleEncoder:
     """Puts examples into tokens."""
 
     def __init__(self, tokenizer: Path) -> None:
@@ -46,7 +45,7 @@ class Encoder:
         self._tokens.no_truncation()
         self._open, self._close = (self._tokens.token_to_id(name) for name in ("[CLS]", "[SEP]"))
 
-    def encode(self, example: Example, random: Random) -> Encoded:
+    def encode(self, example: Example, random: Random) -> EncodedExample:
         """The example; of a long window those statements that hold the answer and some around them."""
         question, identity, *said = self._tokens.encode_batch(
             [example.question, example.identity, *example.statements], add_special_tokens=False
@@ -72,7 +71,7 @@ class Encoder:
         count = max(owner) + 1
         support = [float(low + at in example.support) if example.support_known else NOWHERE for at in range(count)]
         lost = example.span is not None and span[0] == NOWHERE
-        return Encoded(
+        return EncodedExample(
             np.array([*ids, self._close], np.int32),
             np.array([*owner, NOWHERE], np.int16),
             len(head),
@@ -95,7 +94,7 @@ def _first(example: Example, lengths: Sequence[int], room: int, random: Random) 
     return low
 
 
-def batches(encoded: Sequence[Encoded], size: int, random: Random) -> Iterator[dict[str, NDArray[Any]]]:
+def batches(encoded: Sequence[EncodedExample], size: int, random: Random) -> Iterator[dict[str, NDArray[Any]]]:
     """All examples once, shuffled, those of like length together."""
     order = list(range(len(encoded)))
     random.shuffle(order)
@@ -109,7 +108,7 @@ def batches(encoded: Sequence[Encoded], size: int, random: Random) -> Iterator[d
         yield collated([encoded[at] for at in group])
 
 
-def collated(group: Sequence[Encoded]) -> dict[str, NDArray[Any]]:
+def collated(group: Sequence[EncodedExample]) -> dict[str, NDArray[Any]]:
     """Examples side by side, filled up."""
     longest = (max(len(one.ids) for one in group) + 15) // 16 * 16
     most = max(1, *(len(one.support) for one in group))

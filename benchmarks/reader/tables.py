@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from benchmarks.statement_reader.example import Example, restyled
+from benchmarks.reader.example import Example, restyled
 from kedge.text.statements.rows import TableLine, rows
 from kedge.text.statements.statement import Statement
 

@@ -1,17 +1,17 @@
-"""Teach the reader: `python -m benchmarks.statement_reader.train --data D --base B --tokenizer T --out FOLDER`.
+"""Teach the reader: `python -m benchmarks.reader.train --data D --base B --tokenizer T --out FOLDER`.
 
-`--data` is `train` of the bench data, `--base` the packed encoder that `python -m benchmarks.statement_reader.base`
+`--data` is `train` of the bench data, `--base` the packed encoder that `python -m benchmarks.reader.base`
 writes, `--tokenizer` the tokenizer.json of the default embedder. Needs torch, transformers and a GPU; five minutes on
-an H200. A share of each set is held back, whole articles where there are any; the figures on it are printed at the end.
+an H200. The end of each set is held back: articles, questions or tables that the rest does not have, but for one that
+may be cut in two. The figures on it are printed at the end.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
-import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -21,10 +21,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.statement_reader import made, prose, tables
-from benchmarks.statement_reader.encode import NOWHERE, Encoded, Encoder, batches, collated
-from benchmarks.statement_reader.example import Example, restyled
-from benchmarks.statement_reader.weights import unpacked
+from benchmarks.reader import made, prose, tables
+from benchmarks.reader.encode import NOWHERE, EncodedExample, ExampleEncoder, batches, collated
+from benchmarks.reader.example import Example, restyled
+from benchmarks.reader.needs import check, note, stop
+from benchmarks.reader.weights import unpacked
 
 PARTS = 8
 """Processes that make the examples of the largest set."""
@@ -37,30 +38,40 @@ WEIGHTS = {"trick": 1.0, "yes": 0.7, "span": 0.5, "support": 0.5}
 RATE, SIZE, MEAN = 2e-4, 128, 0.999
 
 
+FILES = {
+    "squad1": "squad1_train.jsonl.xz", "squad2": "squad2_dev_19.jsonl.xz", "hotpot": "hotpot_dev.jsonl.xz",
+    "boolq": "boolq.jsonl.xz", "pubmed": "pubmedqa.jsonl.xz", "privacy": "privacy_qa.jsonl.xz",
+    "quac": "quac.jsonl.xz", "tables": "wikitablequestions.tar.xz",
+}  # fmt: skip
+"""The sets that are read; the others are made."""
+MADE = {"companies": 18_000, "notes": 9_000}
+"""How many reports and notes are made."""
+
+
 def examples(data: Path, name: str, part: int, random: Random) -> Sequence[Example]:
     """The examples of one set."""
+    if name in MADE:
+        return list((made.companies if name == "companies" else made.notes)(random, MADE[name]))
+    path = data / FILES[name]
     if name == "squad1":
-        found = prose.squad(data / "squad1_train.jsonl.xz", random, 0.6, name, spoil=0.45)
-        return [one for at, one in enumerate(found) if at % PARTS == part]
-    made_here = {
-        "squad2": lambda: prose.squad(data / "squad2_dev_19.jsonl.xz", random, 0.5, name),
-        "hotpot": lambda: prose.hotpot(data / "hotpot_dev.jsonl.xz", random),
-        "boolq": lambda: prose.boolq(data / "boolq.jsonl.xz", random),
-        "pubmed": lambda: prose.pubmed(data / "pubmedqa.jsonl.xz"),
-        "privacy": lambda: prose.privacy(data / "privacy_qa.jsonl.xz", random),
-        "quac": lambda: prose.quac(data / "quac.jsonl.xz", random),
-        "tables": lambda: tables.wikitables(data / "wikitablequestions.tar.xz", random),
-        "companies": lambda: made.companies(random, 18_000),
-        "notes": lambda: made.notes(random, 9_000),
+        return list(prose.squad(path, random, 0.6, name, spoil=0.45, share=(part, PARTS)))
+    read_here: dict[str, Callable[[], Iterator[Example]]] = {
+        "squad2": lambda: prose.squad(path, random, 0.5, name),
+        "hotpot": lambda: prose.hotpot(path, random),
+        "boolq": lambda: prose.boolq(path, random),
+        "pubmed": lambda: prose.pubmed(path),
+        "privacy": lambda: prose.privacy(path, random),
+        "quac": lambda: prose.quac(path, random),
+        "tables": lambda: tables.wikitables(path, random),
     }
-    return list(made_here[name]())
+    return list(read_here[name]())
 
 
-def encoded(data: Path, tokenizer: Path, job: tuple[str, int]) -> list[Encoded]:
+def encoded(data: Path, tokenizer: Path, job: tuple[str, int]) -> list[EncodedExample]:
     """One set, or a part of it, in tokens."""
     name, part = job
     random = Random(f"{name} {part}")
-    encoder = Encoder(tokenizer)
+    encoder = ExampleEncoder(tokenizer)
     found = examples(data, name, part, random)
     for one in found:
         if name not in AS_THEY_ARE:
@@ -70,7 +81,7 @@ def encoded(data: Path, tokenizer: Path, job: tuple[str, int]) -> list[Encoded]:
 
 def loss_of(model: Any, batch: dict[str, NDArray[Any]]) -> Any:
     """What is known of each example, weighted."""
-    from benchmarks.statement_reader.network import per_statement, torch
+    from benchmarks.reader.network import per_statement, torch
 
     functional = torch.nn.functional
     at = {name: torch.from_numpy(value).cuda(non_blocking=True) for name, value in batch.items()}
@@ -97,9 +108,9 @@ def loss_of(model: Any, batch: dict[str, NDArray[Any]]) -> Any:
     return total
 
 
-def fit(model: Any, shown: Sequence[Encoded], epochs: int) -> None:
+def fit(model: Any, shown: Sequence[EncodedExample], epochs: int) -> None:
     """AdamW with a rate that rises and falls, and the moving mean of the weights at the end."""
-    from benchmarks.statement_reader.network import torch
+    from benchmarks.reader.network import torch
 
     weights = list(model.parameters())
     optimizer = torch.optim.AdamW(
@@ -139,9 +150,9 @@ def fit(model: Any, shown: Sequence[Encoded], epochs: int) -> None:
             one.copy_(kept)
 
 
-def figures(model: Any, held: Sequence[Encoded]) -> str:
+def figures(model: Any, held: Sequence[EncodedExample]) -> str:
     """How well held-back examples are read."""
-    from benchmarks.statement_reader.network import per_statement, torch
+    from benchmarks.reader.network import per_statement, torch
 
     model.eval()
     heads, hits, best, order = {}, [], [], sorted(range(len(held)), key=lambda at: len(held[at].ids))
@@ -160,10 +171,9 @@ def figures(model: Any, held: Sequence[Encoded]) -> str:
                 if (one.support == 1).any() and len(one.support) > 1:
                     best.append(one.support[int(means[row][: len(one.support)].argmax())] == 1)
     said = [f"{len(held)} examples"]
-    for name, score in (("about", lambda head: head[0]), ("trick", lambda head: -head[1])):
-        wanted = 1 if name == "about" else 0
+    for head, name in enumerate(("about", "trick")):
         labels = [
-            (score(heads[at]), getattr(one, name) == wanted) for at, one in enumerate(held) if getattr(one, name) >= 0
+            (float(heads[at][head]), getattr(one, name) == 1) for at, one in enumerate(held) if getattr(one, name) >= 0
         ]
         if len({label for _, label in labels}) == 2:
             said.append(f"{name} AUROC {_auroc(labels):.3f}")
@@ -184,37 +194,37 @@ def _auroc(labels: Sequence[tuple[float, bool]]) -> float:
     return float(above)
 
 
-def note(text: str) -> None:
-    """Progress, on stderr."""
-    print(text, file=sys.stderr, flush=True)
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.statement_reader.train", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.reader.train", description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--base", type=Path, required=True)
     parser.add_argument("--tokenizer", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--epochs", type=int, default=2)
     given = parser.parse_args()
-    names = ("squad2", "hotpot", "boolq", "pubmed", "privacy", "quac", "tables", "companies", "notes")
-    jobs = [*(("squad1", part) for part in range(PARTS)), *((name, 0) for name in names)]
-    sets: dict[str, list[Encoded]] = {}
+    wanted = [given.base, given.tokenizer, *(given.data / name for name in FILES.values())]
+    missing = [str(path) for path in wanted if not path.is_file()]
+    if missing:
+        stop(f"Not there: {', '.join(missing)}\nbenchmarks/README.md, The reader, says where to get it.")
+    check()
+    given.out.mkdir(parents=True, exist_ok=True)
+    jobs = [(name, part) for name in (*FILES, *MADE) for part in range(PARTS if name == "squad1" else 1)]
+    sets: dict[str, list[EncodedExample]] = {}
     with ProcessPoolExecutor() as pool:
         for (name, _), found in zip(jobs, pool.map(partial(encoded, given.data, given.tokenizer), jobs), strict=True):
             sets.setdefault(name, []).extend(found)
     note(str({name: len(found) for name, found in sets.items()}))
-    shown: list[Encoded] = []
-    held: dict[str, list[Encoded]] = {}
+    shown: list[EncodedExample] = []
+    held: dict[str, list[EncodedExample]] = {}
     for name, found in sets.items():
         kept = round(len(found) * (1 - HELD.get(name, 0.04)))
         shown += found[:kept] * TIMES.get(name, 1)
         held[name] = Random(5).sample(found[kept:], min(1500, len(found) - kept))
 
-    from benchmarks.statement_reader.network import StatementReader, torch, write
+    from benchmarks.reader.network import ReaderNetwork, torch, write
 
     torch.manual_seed(0)
-    model = StatementReader(unpacked(given.base)).cuda()
+    model = ReaderNetwork(unpacked(given.base)).cuda()
     fit(model, shown, given.epochs)
     for name, found in held.items():
         print(f"{name}: {figures(model, found)}", flush=True)

@@ -1,4 +1,4 @@
-"""What an answer could be made of: `python -m benchmarks.statement_reader.probe --home HOME --model reader.onnx`.
+"""What an answer could be made of: `python -m benchmarks.reader.probe --home HOME [--model reader.onnx]`.
 
 Finds the first passages for every real question (`python -m benchmarks.real_questions` fills the home), cuts them into
 statements, reads them, and says how often the right expression stands in the passages at all, in the best statement and
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,12 +17,12 @@ from tokenizers import Tokenizer
 
 from benchmarks.data import folder
 from benchmarks.real_questions import program
-from benchmarks.statement_reader.reading import Readable, Reader, Reading
 from kedge import Kedge
-from kedge.core.values import Passage
+from kedge.answer.evidence import cut, readable
 from kedge.evals.metrics import auroc
+from kedge.models.carried.files import FOLDER
 from kedge.models.carried.tokenizer import tokenizer_file
-from kedge.text.statements.cut import statements
+from kedge.models.read.reader import FILE, NOT_READ, Reader, Reading
 from kedge.text.statements.statement import Statement
 
 FIRST = (1, 3, 5, 8)
@@ -31,20 +30,8 @@ CERTAIN = 4.0
 """Log-odds beyond which a passage is no better for being surer."""
 
 
-def identity(passage: Passage) -> str:
-    """Title, file name in words, and the last headings."""
-    name = re.sub(r"[_-]+", " ", Path(passage.url).stem)
-    own = [passage.title] if name.lower() in passage.title.lower() else [passage.title, name]
-    return " · ".join([*own, *[part for part in passage.section_path if part != passage.title][-2:]])
-
-
-def cut(passage: Passage) -> list[Statement]:
-    """Its statements, tables called by their section."""
-    return statements(passage.text, passage.section_path[-1] if passage.section_path else "")
-
-
 def figures(
-    read: list[tuple[dict[str, Any], list[tuple[Reading, list[Statement]]]]], count: int, score: ModuleType
+    read: list[tuple[dict[str, Any], list[tuple[Reading, tuple[Statement, ...]]]]], count: int, score: ModuleType
 ) -> str:
     """Over the first `count` passages of every question."""
     held = best = three = 0
@@ -52,19 +39,19 @@ def figures(
     labels: list[bool] = []
     for question, passages in read:
         seen = passages[:count]
-        scores.append(max((reading.about for reading, _ in seen), default=-20.0))
+        scores.append(max((reading.about for reading, _ in seen), default=NOT_READ))
         labels.append(not question["unanswerable"])
         if question["unanswerable"]:
             continue
         ranked = sorted(
             (
-                (support + min(reading.about, CERTAIN), one.read)
-                for reading, cut_ in seen
-                for support, one in zip(reading.support, cut_, strict=False)
+                (each.support + min(reading.about, CERTAIN), one.read)
+                for reading, made in seen
+                for each, one in zip(reading.statements, made, strict=True)
             ),
             reverse=True,
         )
-        held += score.is_right(question, "\n".join(one.read for _, cut_ in seen for one in cut_))
+        held += score.is_right(question, "\n".join(one.read for _, made in seen for one in made))
         best += score.is_right(question, "\n".join(text for _, text in ranked[:1]))
         three += score.is_right(question, "\n".join(text for _, text in ranked[:3]))
     total, area = sum(labels), auroc(scores, labels)
@@ -75,9 +62,9 @@ def figures(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.statement_reader.probe", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.reader.probe", description=__doc__)
     parser.add_argument("--home", type=Path, default=Path(".bench-cache/real_questions/home"))
-    parser.add_argument("--model", type=Path, required=True)
+    parser.add_argument("--model", type=Path, default=FOLDER / FILE, help="default: the one that Kedge carries")
     given = parser.parse_args()
     asked = folder("real_questions")
     score = program(asked / "score.py")
@@ -88,10 +75,7 @@ def main() -> None:
             question = json.loads(line)
             found = kedge.search(question["question"], collection=question["collection"], top_k=max(FIRST))
             parts = [cut(hit.passage) for hit in found.hits]
-            said = [
-                Readable(identity(hit.passage), [one.read for one in part])
-                for hit, part in zip(found.hits, parts, strict=True)
-            ]
+            said = [readable(hit.passage, part) for hit, part in zip(found.hits, parts, strict=True)]
             read.append((question, list(zip(reader.read(question["question"], said), parts, strict=True))))
     for count in FIRST:
         print(figures(read, count, score))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,14 @@ def packed(state: dict[str, NDArray[np.float32]]) -> dict[str, NDArray[Any]]:
     return out
 
 
-def unpacked(path: Path) -> dict[str, NDArray[np.float32]]:
-    """What `packed` and numpy wrote."""
+def save(state: dict[str, NDArray[np.float32]], path: Path) -> None:
+    """Write them packed, as a `.npz` file."""
+    held: dict[str, Any] = packed(state)
+    np.savez_compressed(path, **held)
+
+
+def unpacked(path: Path | IO[bytes]) -> dict[str, NDArray[np.float32]]:
+    """What `save` wrote."""
     with np.load(path) as file:
         return {
             name.removesuffix("|q"): (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,17 +14,10 @@ Flags = npt.NDArray[np.bool_]
 SIGNS = {
     "sentence_cosine": 1, "passage_cosine": 1, "sentence_coverage": 1, "set_coverage": 1, "sentence_gap": -1,
     "set_gap": -1, "names_in_sentence": 1, "names_in_set": 1, "phrases": 1, "negation_unmet": -1, "opposite": -1,
-    "type_missing": -1, "agreement": 1, "keyword_strength": 1, "spread": 1, "title_coverage": 1, "reader": 1,
-    "reader_home": 1,
+    "type_missing": -1, "agreement": 1, "keyword_strength": 1, "spread": 1, "title_coverage": 1,
 }  # fmt: skip
 DENSE_ONLY = frozenset({"sentence_cosine", "passage_cosine", "agreement"})
-READ_ONLY = frozenset({"reader", "reader_home"})
-VARIANTS = {
-    "dense_read": list(SIGNS),
-    "dense": [name for name in SIGNS if name not in READ_ONLY],
-    "lexical_read": [name for name in SIGNS if name not in DENSE_ONLY],
-    "lexical": [name for name in SIGNS if name not in DENSE_ONLY | READ_ONLY],
-}
+VARIANTS = {"dense": list(SIGNS), "lexical": [name for name in SIGNS if name not in DENSE_ONLY]}
 """Features by what is known; the names are those of `kedge.answer.judge.calibrated.variant_of`."""
 
 
@@ -45,11 +38,22 @@ class Model:
         return {"bias": round(self.bias, 4), **kept}
 
 
-def fit(values: Array, labels: Array, weight: Array, names: Sequence[str], *, l2: float = 1.0) -> Model:
-    """Weighted logistic regression: accelerated projected gradient on standardised features."""
-    sign = np.array([SIGNS[name] for name in names])
+def fit(
+    values: Array,
+    labels: Array,
+    weight: Array,
+    names: Sequence[str],
+    *,
+    l2: float = 1.0,
+    signs: Mapping[str, int] = SIGNS,
+) -> Model:
+    """Weighted logistic regression: accelerated projected gradient on standardised features.
+
+    `signs` say which way a feature may move the probability; those that it does not name may move it both ways.
+    """
+    sign = np.array([signs.get(name, 0) for name in names])
     mean = np.average(values, axis=0, weights=weight)
-    scale = np.sqrt(np.average((values - mean) ** 2, axis=0, weights=weight)) + 1e-6
+    scale = np.sqrt(np.average((values - mean) ** 2, axis=0, weights=weight)) + 1e-3
     z, n = (values - mean) / scale, weight.sum()
     step = 1 / (0.25 * np.linalg.eigvalsh((z * weight[:, None]).T @ z / n)[-1] + l2 / n + 0.25)
     w, b = np.zeros(z.shape[1]), 0.0

@@ -50,11 +50,7 @@ class Row:
     complete: bool
     """Whether all gold passages are in the evidence."""
     features: Mapping[str, float | None]
-    """What `judge_features` measured without the reader."""
-    passages: Sequence[tuple[str, str, str]]
-    """Document, heading and text of each passage, best first."""
-    home: int
-    """Passage of the best sentence."""
+    """What `judge_features` measured."""
     said: str
     """The extracted answer."""
     answers: Sequence[str]
@@ -110,10 +106,9 @@ async def _row(engine: Engine, name: str, kind: str, query: EvalQuery) -> Row:
     hits = (await engine.search(asked)).hits
     if kind == "removed":
         hits = tuple(hit for hit in hits if hit.passage.external_id not in gold)[:TOP_K]
-    seen = await engine.judging.look(asked, await engine.collection(SCOPE), hits)
-    found = {hit.passage.external_id for hit in seen.hits}
+    verdict = await engine.judging.verdict(asked, await engine.collection(SCOPE), hits)
+    found = {hit.passage.external_id for hit in hits}
     complete = gold <= found if name in (*EXACT_GOLD, "squad2") else bool(gold & found)
-    extracted = await engine.judging.extracted(seen) if hits else None
     return Row(
         source=name,
         kind=kind,
@@ -121,12 +116,7 @@ async def _row(engine: Engine, name: str, kind: str, query: EvalQuery) -> Row:
         question=query.text,
         answerable=kind == "asked" and not query.unanswerable,
         complete=complete and kind != "off-topic",
-        features=asdict(seen.features()),
-        passages=[
-            (hit.passage.external_id, passage.title, passage.text)
-            for hit, passage in zip(seen.hits, seen.passages, strict=True)
-        ],
-        home=seen.ranked[0].passage if seen.ranked else 0,
-        said=extracted.text if extracted else "",
+        features=asdict(verdict.features) if verdict.features else {},
+        said=verdict.extracted.text if verdict.extracted else "",
         answers=[answer for answer in query.answers if answer.casefold() not in ("yes", "no")],
     )

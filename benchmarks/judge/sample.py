@@ -7,29 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.judge.fit import READ_ONLY, SIGNS, Array, Flags, auroc, calibration_error, fit
+from benchmarks.judge.fit import SIGNS, Array, auroc, calibration_error, fit
 from benchmarks.judge.rows import SETS, Row
-from kedge.answer.judge.calibrated import THRESHOLD, opinion
+from kedge.answer.judge.calibrated import THRESHOLD
 
 SET_WEIGHTS = {"asked": 120.0, "removed": 80.0}
 """What all questions of one set weigh together, beside squad2's 2,917.
 
 More for "asked" answers more on the other sets, at the price of squad2's calibration."""
 OFF_TOPIC_WEIGHT = 200.0
-Scores = Mapping[int, Mapping[int, float]]
-"""The reader's log-odds by row and place of the passage."""
 
 
 class Sample:
-    """Rows, their features and labels. Rows that the reader did not read take part only where it is left out."""
+    """Rows, their features and labels."""
 
-    def __init__(self, rows: Sequence[Row], read: Scores, groups: Sequence[str]) -> None:
+    def __init__(self, rows: Sequence[Row], groups: Sequence[str]) -> None:
         self.rows = rows
         self.names = list(SIGNS)
         self.group = np.array(groups)
         """What is left out together in cross-validation: an article of squad2, or another set as a whole."""
-        self.read: Flags = np.array([bool(read.get(index)) for index in range(len(rows))])
-        self.values = np.array([self._values(row, read.get(index, {})) for index, row in enumerate(rows)])
+        self.values = np.array([[float(row.features.get(name) or 0.0) for name in self.names] for row in rows])
         self.source = np.array([row.source for row in rows])
         self.kind = np.array([row.kind for row in rows])
         self.answerable = np.array([row.answerable for row in rows])
@@ -39,12 +36,6 @@ class Sample:
         self.labels = (self.answerable & self.complete).astype(float)
         self.squad = (self.source == "squad2") & (self.kind == "asked")
         self.weight = self._weights()
-
-    def _values(self, row: Row, read: Mapping[int, float]) -> list[float]:
-        features = dict(row.features)
-        if read:
-            features |= {"reader": opinion(max(read.values())), "reader_home": opinion(read[row.home])}
-        return [float(features.get(name) or 0.0) for name in self.names]
 
     def _weights(self) -> Array:
         weight = np.ones(len(self.rows))
@@ -57,32 +48,28 @@ class Sample:
         weight[off] = OFF_TOPIC_WEIGHT / max(1, int(off.sum()))
         return weight
 
-    def usable(self, names: Sequence[str]) -> Flags:
-        """Rows that have all of these features."""
-        return self.read if READ_ONLY & set(names) else np.ones(len(self.rows), dtype=bool)
-
     def columns(self, names: Sequence[str]) -> Array:
         """Their values."""
         chosen: Array = self.values[:, [self.names.index(name) for name in names]]
         return chosen
 
     def held_out(self, names: Sequence[str]) -> Array:
-        """Probability of every usable row by a model that saw neither its article nor, but for squad2, its set."""
-        values, usable = self.columns(names), self.usable(names)
+        """Probability of every row by a model that saw neither its article nor, but for squad2, its set."""
+        values = self.columns(names)
         result = np.zeros(len(self.rows))
         for group in sorted(set(self.group)):
-            test = (self.group == group) & usable
-            train = usable & (~test if group not in SETS else ~(self.source == group))
+            test = self.group == group
+            train = ~test if group not in SETS else ~(self.source == group)
             if test.any():
                 model = fit(values[train], self.labels[train], self.weight[train], names)
                 result[test] = model(values[test])
         return result
 
 
-def figures(sample: Sample, scores: Array, usable: Flags) -> dict[str, Any]:
+def figures(sample: Sample, scores: Array) -> dict[str, Any]:
     """What the judge reaches at the threshold, per set."""
     said = scores >= THRESHOLD
-    squad = sample.squad & usable
+    squad = sample.squad
     report: dict[str, Any] = {
         "squad2": {
             "auroc": auroc(sample.answerable[squad], scores[squad]),
@@ -92,7 +79,7 @@ def figures(sample: Sample, scores: Array, usable: Flags) -> dict[str, Any]:
         }
     }
     for name in SETS:
-        asked = (sample.source == name) & (sample.kind == "asked") & sample.answerable & usable
+        asked = (sample.source == name) & (sample.kind == "asked") & sample.answerable
         if not asked.any():
             continue
         entry = report.setdefault(name, {"answered": said[asked].mean()})
@@ -103,10 +90,10 @@ def figures(sample: Sample, scores: Array, usable: Flags) -> dict[str, Any]:
             answered = with_answer & said
             entry["right_among_answered"] = sample.right[answered].mean() if answered.any() else 0
         for kind in ("removed", "off-topic"):
-            part = (sample.source == name) & (sample.kind == kind) & usable
+            part = (sample.source == name) & (sample.kind == kind)
             if part.any():
                 entry[f"{kind.replace('-', '_')}_refused"] = 1 - said[part].mean()
-    off = (sample.kind == "off-topic") & usable
+    off = sample.kind == "off-topic"
     report["off_topic_refused"] = 1 - said[off].mean()
     return rounded(report)
 
@@ -114,26 +101,3 @@ def figures(sample: Sample, scores: Array, usable: Flags) -> dict[str, Any]:
 def rounded(report: Mapping[str, Any]) -> dict[str, Any]:
     """All numbers to four places."""
     return {k: rounded(v) if isinstance(v, dict) else round(float(v), 4) for k, v in report.items()}
-
-
-def ablation(sample: Sample, names: Sequence[str], full: Array) -> dict[str, dict[str, float]]:
-    """What is lost on held-out questions when one feature is left out."""
-    usable = sample.usable(names)
-
-    def state(scores: Array) -> dict[str, float]:
-        said = scores >= THRESHOLD
-        elsewhere = (sample.source != "squad2") & (sample.kind != "off-topic") & usable
-        squad = sample.squad & usable
-        return {
-            "squad2_auroc": auroc(sample.answerable[squad], scores[squad]),
-            "others_auroc": auroc(sample.labels[elsewhere] > 0, scores[elsewhere]),
-            "off_topic_refused": 1 - float(said[(sample.kind == "off-topic") & usable].mean()),
-        }
-
-    base = state(full)
-    lost = {}
-    groups = [[name] for name in names if name not in READ_ONLY] + [sorted(READ_ONLY)]
-    for group in groups:
-        without = state(sample.held_out([other for other in names if other not in group]) * usable)
-        lost[" + ".join(group)] = {key: round(without[key] - base[key], 4) for key in base}
-    return {"all_features": rounded(base), **lost}

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from kedge.answer.cite.spans import cite
-from kedge.answer.judge.verdict import Verdict, composed
+from kedge.answer.judge.verdict import AnswerVerdict, composed
 from kedge.answer.read import Readings
 from kedge.core.settings import Settings
 from kedge.text.form import shape_of
@@ -47,7 +47,7 @@ The bowline does not slip. A sheet bend joins two ropes of different thickness, 
 NOTE = "We decided on 3 May to back up every night to the Oslo site and to keep 30 days. Mia orders the tapes."
 
 
-def verdict(question: str, *texts: str, title: str = "Manual") -> Verdict:
+def verdict(question: str, *texts: str, title: str = "Manual") -> AnswerVerdict:
     hits = [hit(passage(text, key=f"p{at}", title=title), at) for at, text in enumerate(texts, 1)]
     parsed = parse_question(question, lambda term: 3.0)
     readings = Readings(Settings())

@@ -105,7 +105,8 @@ def test_cells_stand_under_the_headers_of_their_own_columns_also_where_some_are_
         "Table 18: Full results. ChatGPT: Vanilla (5-psg) — Fluency (MAUVE): 66.8 (2.0); Citation Rec.: 73.6 (1.1); "
         "Citation Prec.: 72.5 (1.8); Length: 40.0",
         "Table 18: Full results. ChatGPT: w/ rerank — Fluency (MAUVE): 77.0; Length: 40.8",
-        "Table 18: Full results. Open-source: Large models: Vicuna — Fluency (MAUVE): 82.6†; Citation Rec.: n.s.; Citation Prec.: 37.9%",
+        "Table 18: Full results. Open-source: Large models: Vicuna — Fluency (MAUVE): 82.6†; Citation Rec.: n.s.; "
+        "Citation Prec.: 37.9%",
     ]
 
 

@@ -61,6 +61,7 @@ from kedge.stores.catalog.ports import SpareIndex
 
 if TYPE_CHECKING:
     from kedge.answer.judge.verdict import Judging
+    from kedge.answer.pipeline import Answerer
     from kedge.engine.questions import Questions
     from kedge.models.write.limits import ModelCall
 
@@ -155,6 +156,11 @@ class Engine:
         from kedge.engine.questions import Questions
 
         return Questions(self._parts, self.kinds, self._turns)
+
+    @property
+    def answerer(self) -> Answerer:
+        """How plain passages are asked: documents, and what kinds leave to them."""
+        return self._parts.answerer
 
     @property
     def judging(self) -> Judging:

@@ -16,7 +16,7 @@ from kedge.answer.compose.quote import ExtractedAnswer
 from kedge.answer.compose.several import extract_several
 from kedge.answer.compose.show import shown
 from kedge.answer.evidence import ReadPassage, read_evidence
-from kedge.answer.judge.calibrated import default_judge, judge_features
+from kedge.answer.judge.calibrated import EvidenceFeatures, default_judge, judge_features
 from kedge.answer.judge.reading import Signs, read_judge, signs_of
 from kedge.answer.read import Readings
 from kedge.answer.write.context import heading
@@ -37,7 +37,7 @@ SEVERAL_FACTS = frozenset({"comparison", "list", "summary"})
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AnswerVerdict:
     """What could be answered, and how probable it is that it is right."""
 
     question: Question
@@ -48,6 +48,8 @@ class Verdict:
     """How many passages were read."""
     signs: Signs | None = None
     """What the judge went by, where the evidence was read."""
+    features: EvidenceFeatures | None = None
+    """What it went by where nothing was read."""
 
 
 class Judging:
@@ -64,22 +66,22 @@ class Judging:
         weights = await term_weights(self._vectors, collection, query.text)
         return parse_question(query.text, as_idf(weights, collection))
 
-    async def verdict(self, query: Query, collection: Collection, hits: Sequence[SearchHit]) -> Verdict:
+    async def verdict(self, query: Query, collection: Collection, hits: Sequence[SearchHit]) -> AnswerVerdict:
         """What the hits (best first) say to the question."""
         question = await self.question(query, collection)
         if not hits:
-            return Verdict(question, 0.0, None)
+            return AnswerVerdict(question, 0.0, None)
         if self.readings.can(query.text, [hit.passage for hit in hits]):
             return await self._read(question, hits)
         return await self._unread(question, collection, hits)
 
-    async def _read(self, question: Question, hits: Sequence[SearchHit]) -> Verdict:
+    async def _read(self, question: Question, hits: Sequence[SearchHit]) -> AnswerVerdict:
         form = shape_of(question.text)
         with stage("read", passages=len(hits)):
             read = await self.readings.of(question, [hit.passage for hit in hits], all_of=form.kind != "fact")
         return composed(question, form, read, hits)
 
-    async def _unread(self, question: Question, collection: Collection, hits: Sequence[SearchHit]) -> Verdict:
+    async def _unread(self, question: Question, collection: Collection, hits: Sequence[SearchHit]) -> AnswerVerdict:
         passages = [EvidencePassage(hit.passage.text, heading(hit.passage)) for hit in hits]
         ranked = await self._sentences(question, collection, passages)
         features = judge_features(question, [evidence_of(hit) for hit in hits], ranked)
@@ -88,8 +90,11 @@ class Judging:
         if form.kind in SEVERAL_FACTS:
             wider = await self._sentences(question, collection, passages, SEVERAL)
             extracted = extract_several(question, form, passages, wider)
-        return Verdict(
-            question, default_judge().probability(features), extracted or extract_answer(question, passages, ranked)
+        return AnswerVerdict(
+            question,
+            default_judge().probability(features),
+            extracted or extract_answer(question, passages, ranked),
+            features=features,
         )
 
     async def _sentences(
@@ -107,12 +112,12 @@ class Judging:
         return rank_sentences(candidates, await embedder.embed_query(question.text), vectors)
 
 
-def composed(question: Question, form: Form, read: Sequence[ReadPassage], hits: Sequence[SearchHit]) -> Verdict:
+def composed(question: Question, form: Form, read: Sequence[ReadPassage], hits: Sequence[SearchHit]) -> AnswerVerdict:
     """What the passages that were read say, and how probable it is that this is right."""
     evidence = read_evidence(question, hits, read)
     choice = choose(question, form, evidence)
     if choice is None:
-        return Verdict(question, 0.0, None, len(read))
-    signs = signs_of(question, choice, evidence)
+        return AnswerVerdict(question, 0.0, None, len(read))
+    signs = signs_of(question, choice, evidence, form.kind)
     extracted = shown(question, form.kind, choice, evidence.passages)
-    return Verdict(question, read_judge().probability(signs, form.kind), extracted, len(read), signs)
+    return AnswerVerdict(question, read_judge().probability(signs, form.kind), extracted, len(read), signs)

@@ -133,7 +133,14 @@ def readable(passage: Passage, chosen: Sequence[Statement]) -> Readable:
     """The passage as the reader gets it."""
     sections = [part for part in passage.section_path if part != passage.title]
     identity = " · ".join([passage.identity, *sections[-_SECTIONS:]])
-    return Readable(identity, [one.read for one in chosen], [slots(one) for one in chosen])
+    return Readable(identity, [_ended(one) for one in chosen], [slots(one) for one in chosen])
+
+
+def _ended(statement: Statement) -> str:
+    """What is read of it with a full stop: without one, the reader takes it for the beginning of the next."""
+    text = statement.read.rstrip()
+    plain_end = statement.kind in ("sentence", "item") and text[-1:] not in ".!?:;。！？："
+    return f"{text}." if plain_end else statement.read
 
 
 def slots(statement: Statement) -> list[tuple[int, int]]:

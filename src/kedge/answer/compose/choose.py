@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kedge.answer.evidence import ReadEvidence, Stated, cut
 from kedge.text.analyze import terms
@@ -22,6 +23,8 @@ NO_ROW = 12.0
 """What it costs to be a row where a reason, a way or a summary is asked for: only where nothing else is there."""
 FRAGMENT = 1.5
 """What it costs that the beginning of a sentence is missing."""
+SPAN = 3.0
+"""What it is worth that the short answer stands there for sure."""
 UNIT = 1.5
 """What it is worth that a share stands there where one is asked for."""
 TIME = 2.0
@@ -40,6 +43,7 @@ LONGEST_LIST = 14
 SIDE = 0.5
 """Least share of a side's words that a statement about it has, in itself or its heading."""
 _SAME = 0.7
+_NUMBER_BEFORE = re.compile(r"\d[.)]\s*\Z")
 _SHARE = re.compile(r"\b(?:percent|percentage|per cent|share|proportion|rate)\b|%", re.I)
 _EACH = re.compile(
     r"\b(?:each|every|all)\b[^.?!]{0,30}\b(?:filings?|reports?|documents?|quarters?|papers?|versions?|releases?|minutes)\b",
@@ -75,6 +79,8 @@ def worth(one: Stated, form: ShapeKind) -> float:
     kind = one.statement.kind
     value = one.reading.support + min(one.about, CERTAIN) - RANK * one.passage + TIME * one.agreement
     value += WORDS * one.shared
+    if form in ("fact", "number") and one.reading.span is not None:
+        value += SPAN * math.exp(min(0.0, one.reading.span.score))
     if form == "number":
         value += 0.5 if kind == "row" else 0.0
         value -= 0.0 if _DIGIT.search(one.statement.read, len(one.statement.lead)) else 3.0
@@ -111,7 +117,8 @@ def choose(question: Question, form: Form, evidence: ReadEvidence) -> Choice | N
     picks: list[Pick] = []
     for one in (first, *rest):
         made = cut(evidence.passages[one.passage])
-        whole = form.kind in ("list", "how", "summary") or any(_same_list(one, other) for other in chosen)
+        steps_of = form.kind == "how" and _numbered(evidence.passages[one.passage].text, one.statement)
+        whole = steps_of or form.kind in ("list", "summary") or any(_same_list(one, other) for other in chosen)
         picks += [pick for pick in _with_company(one, form.kind, made, whole) if not _taken(pick, picks)]
     return Choice(first, tuple(picks))
 
@@ -256,8 +263,7 @@ def _announced(one: Stated, form: ShapeKind, made: Sequence[Statement], place: i
     if (following.kind == "code" and (announces or form == "how")) or (following.kind == "formula" and announces):
         return [Pick(one.passage, one.statement, with_code=following)]
     if following.kind == "item" and announces:
-        items = _run(made, place + 1, lambda other: other.kind == "item" and other.lead == following.lead)
-        return [_pick(one), *(Pick(one.passage, item, in_list=True) for item in items)]
+        return [_pick(one), *_items(one.passage, made, place + 1)]
     return []
 
 
@@ -268,20 +274,34 @@ def _whole_list(one: Stated, made: Sequence[Statement], place: int) -> list[Pick
         return other.kind == "item" and other.lead == one.statement.lead
 
     first = place
-    while first > 0 and belongs(made[first - 1]):
+    while first > 0 and (belongs(made[first - 1]) or (made[first - 1].kind == "code" and first > 1)):
         first -= 1
-    items = _run(made, first, belongs)
-    if len(items) < 2 or one.statement not in items:
+    while not belongs(made[first]):
+        first += 1
+    items = _items(one.passage, made, first)
+    if len(items) < 2 or all(item.statement != one.statement for item in items):
         return []
     before = made[first - 1] if first else None
     lead = [Pick(one.passage, before)] if before is not None and before.read.rstrip().endswith(":") else []
-    return [*lead, *(Pick(one.passage, item, in_list=True) for item in items)]
+    return [*lead, *items]
 
 
-def _run(made: Sequence[Statement], first: int, belongs: Callable[[Statement], bool]) -> list[Statement]:
-    found: list[Statement] = []
+def _items(passage: int, made: Sequence[Statement], first: int) -> list[Pick]:
+    """The items of one list from there on, each with the code that follows it."""
+    found: list[Pick] = []
     for statement in made[first : first + LONGEST_LIST]:
-        if not belongs(statement):
+        if statement.kind == "item" and statement.lead == made[first].lead:
+            found.append(Pick(passage, statement, in_list=True))
+        elif statement.kind == "code" and found and found[-1].with_code is None:
+            found[-1] = replace(found[-1], with_code=statement)
+        else:
             break
-        found.append(statement)
     return found
+
+
+def _numbered(text: str, statement: Statement) -> bool:
+    """Whether an item is a step: one of a numbered list."""
+    return (
+        statement.kind == "item"
+        and _NUMBER_BEFORE.search(text[max(0, statement.start - 6) : statement.start]) is not None
+    )

@@ -85,8 +85,9 @@ def _quote(pick: Pick, text: str, span: tuple[int, int] | None) -> Quote:
     words = _bold(statement.read, span)
     if statement.kind == "item":
         words = words[len(statement.lead) :] if pick.in_list else words
-        quoted = text[statement.start : statement.end]
-        return Quote(pick.passage, statement.start, statement.end, quoted, words, item=pick.in_list)
+        end = pick.with_code.end if pick.with_code else statement.end
+        block = _block(pick.with_code, text[pick.with_code.start : end]) if pick.with_code else ""
+        return Quote(pick.passage, statement.start, end, text[statement.start : end], words, block, item=pick.in_list)
     start, end = statement.start, statement.end
     if _POINTS_BACK.match(statement.read):
         before = [left for left, right in sentences(text[:start]) if text[left:right].strip()]

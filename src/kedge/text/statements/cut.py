@@ -35,6 +35,13 @@ _UNIT = re.compile(
 _LINK_ALONE = re.compile(r"\W{0,4}(?:\[[^\]\n]{1,300}\]\([^)\n]{0,500}\)|:(?:doc|ref):`[^`\n]{1,300}`)\W{0,4}")
 """An entry of a table of contents: it says where something is, and nothing about it."""
 _WORD = re.compile(r"[^\W_]{2,}|\d")
+_BOX = re.compile(r"\A\[[ xX]\]\s*")
+"""What marks an item as done or to be done."""
+_COLUMNS = re.compile(r"\S {3,}\S")
+_FIELD = re.compile(r"\s{0,8}[*_]{0,2}[A-ZÀ-Þ][^.:!?\n]{0,30}:[*_]{0,2}\s+\S")
+"""A line such as `Status: accepted`."""
+_WRAPPED = 0.6
+"""Least share of the widest line of a line that goes on in the next."""
 _NAMES, _LONGEST_NAME = 4, 90
 """Lines ahead among which a table must go on, and characters of a line that names a part of it."""
 _WORDS, _FIGURES = re.compile(r"\b[^\W\d_]{2,}\b|[\u2e80-\u9fff]{2,}"), re.compile(r"\b\d\w*")
@@ -198,7 +205,7 @@ class _Cutter:
         start = self._lines[at].start + bullet.end()
         stop = self._lines[last - 1].start + len(self._lines[last - 1].text.rstrip())
         lead = f"{plain(self._lead)[-MAX_LEAD:]} " if self._lead.rstrip("*_ ").endswith((":", "：")) else ""
-        said = plain(self._text[start:stop])
+        said = _BOX.sub("", plain(self._text[start:stop]))
         if _WORD.search(said) and not _LINK_ALONE.fullmatch(self._text[start:stop]):
             yield Statement("item", start, stop, lead + said, (), lead)
         return last
@@ -213,14 +220,34 @@ class _Cutter:
             last += 1
         last = max(last, at + 1)
         start, stop = self._lines[at].start, self._lines[last - 1].start + len(self._lines[last - 1].text)
-        for left, right in sentences(_GOES_ON.sub(" ", self._text[start:stop])):
-            said = plain(self._text[start + left : start + right]).lstrip(":> ")
-            if _says_something(said):
-                self._lead = said
-                yield Statement("sentence", start + left, start + right, said)
+        for begin, end in self._runs(at, last):
+            for left, right in sentences(_GOES_ON.sub(" ", self._text[begin:end])):
+                said = plain(self._text[begin + left : begin + right]).lstrip(":> ")
+                if _says_something(said):
+                    self._lead = said
+                    yield Statement("sentence", begin + left, begin + right, said)
         self._unit = _unit_in(self._text[start:stop]) or self._unit
         self._announced = self._text[start:stop].rstrip().endswith("::")
         return last
+
+    def _runs(self, at: int, last: int) -> Generator[tuple[int, int], None, None]:
+        """The block in parts that sentences do not cross: lines that are wrapped go on, lines of a list stand alone."""
+        widest = max(len(line.text) for line in self._lines[at:last])
+        start = at
+        for place in range(at + 1, last + 1):
+            if place == last or self._stands_alone(place, widest):
+                end = self._lines[place - 1]
+                yield self._lines[start].start, end.start + len(end.text)
+                start = place
+
+    def _stands_alone(self, at: int, widest: int) -> bool:
+        """Whether a line begins something new."""
+        before, text = self._lines[at - 1].text.rstrip(), self._lines[at].text
+        if _COLUMNS.search(text.strip()) and _COLUMNS.search(before.strip()):
+            return True
+        if text.lstrip()[:1].islower() or before.endswith((",", "-")):
+            return False
+        return _FIELD.match(text) is not None or len(before) < _WRAPPED * widest
 
     def _is_prose(self, at: int) -> bool:
         text = self._lines[at].text
@@ -238,7 +265,7 @@ class _Cutter:
 def _says_something(said: str) -> bool:
     """Whether it is more than a number or the labels of a drawing."""
     words, figures = len(_WORDS.findall(said)), len(_FIGURES.findall(said))
-    return words > 1 and (words > 1.5 * figures or said.rstrip().endswith((".", ":", "!", "?")))
+    return words > 1 and (words > figures or said.rstrip().endswith((".", ":", "!", "?")))
 
 
 def _lines(text: str) -> list[TableLine]:

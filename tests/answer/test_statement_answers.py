@@ -96,7 +96,7 @@ def test_steps_come_as_a_list_in_their_order() -> None:
     text, _ = answered("How do I tie a bowline?", KNOTS)
     places = [text.index(step) for step in ("Make a small loop", "Pass the end up", "Lead the end", "pull tight")]
     assert places == sorted(places)
-    assert "\n- Pass the end up through the loop." in text
+    assert "\n2. Pass the end up through the loop." in text
 
 
 def test_the_short_answer_is_bold_in_its_statement() -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from kedge.answer.compose.quote import ExtractedAnswer, Quote
 from kedge.core.values import Citation, SearchHit
+
+_LISTED = re.compile(r"(?:-|\d{1,3}\.) ")
 
 
 def cite(
@@ -33,13 +36,16 @@ def cite(
 def _part(quote: Quote, mark: str, before: Sequence[str]) -> str:
     """A quote with its mark, behind what parts it from those before: a blank, a line of a list, an empty line."""
     words = f"{quote.shown or one_line(quote.text)} {mark}"
-    said = f"- {words}" if quote.item else words
+    said = f"{quote.bullet} {words}" if quote.bullet else words
     gap = ""
     if before:
-        listed = before[-1].lstrip().startswith("- ")
+        listed = _LISTED.match(before[-1].lstrip()) is not None
         blocked = "\n\n" in before[-1].strip("\n")
-        gap = "\n" if quote.item or listed else "\n\n" if blocked or quote.block else " "
-        gap = "\n\n" if (quote.item != listed or blocked) and gap == "\n" else gap
+        gap = " "
+        if blocked or quote.block or listed != bool(quote.bullet):
+            gap = "\n\n"
+        elif listed:
+            gap = "\n"
     return f"{gap}{said}\n\n{quote.block}" if quote.block else f"{gap}{said}"
 
 

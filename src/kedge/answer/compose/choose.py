@@ -43,7 +43,8 @@ LONGEST_LIST = 14
 SIDE = 0.5
 """Least share of a side's words that a statement about it has, in itself or its heading."""
 _SAME = 0.7
-_NUMBER_BEFORE = re.compile(r"\d[.)]\s*\Z")
+STEP = re.compile(r"(\d{1,3})[.)]\s*\Z")
+"""What stands before an item of a numbered list."""
 _SHARE = re.compile(r"\b(?:percent|percentage|per cent|share|proportion|rate)\b|%", re.I)
 _EACH = re.compile(
     r"\b(?:each|every|all)\b[^.?!]{0,30}\b(?:filings?|reports?|documents?|quarters?|papers?|versions?|releases?|minutes)\b",
@@ -301,7 +302,4 @@ def _items(passage: int, made: Sequence[Statement], first: int) -> list[Pick]:
 
 def _numbered(text: str, statement: Statement) -> bool:
     """Whether an item is a step: one of a numbered list."""
-    return (
-        statement.kind == "item"
-        and _NUMBER_BEFORE.search(text[max(0, statement.start - 6) : statement.start]) is not None
-    )
+    return statement.kind == "item" and STEP.search(text[max(0, statement.start - 6) : statement.start]) is not None

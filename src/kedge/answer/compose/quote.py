@@ -23,8 +23,8 @@ class Quote:
     """Its words as they are shown, without markup; empty: as they are."""
     block: str = ""
     """What is shown below the words, on lines of its own: code, or a slice of a table."""
-    item: bool = False
-    """It stands in a list."""
+    bullet: str = ""
+    """What stands before it in a list: `-`, or its number; empty: it stands in none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import re
 import textwrap
 from collections.abc import Mapping, Sequence
 
-from kedge.answer.compose.choose import Choice, Pick
+from kedge.answer.compose.choose import STEP, Choice, Pick
 from kedge.answer.compose.extract import separate
 from kedge.answer.compose.quote import ExtractedAnswer, Quote, ShortAnswer
 from kedge.core.values import Passage
@@ -85,9 +85,11 @@ def _quote(pick: Pick, text: str, span: tuple[int, int] | None) -> Quote:
     words = _bold(statement.read, span)
     if statement.kind == "item":
         words = words[len(statement.lead) :] if pick.in_list else words
+        number = STEP.search(text[max(0, statement.start - 6) : statement.start])
+        bullet = "" if not pick.in_list else f"{number[1]}." if number else "-"
         end = pick.with_code.end if pick.with_code else statement.end
         block = _block(pick.with_code, text[pick.with_code.start : end]) if pick.with_code else ""
-        return Quote(pick.passage, statement.start, end, text[statement.start : end], words, block, item=pick.in_list)
+        return Quote(pick.passage, statement.start, end, text[statement.start : end], words, block, bullet)
     start, end = statement.start, statement.end
     if _POINTS_BACK.match(statement.read):
         before = [left for left, right in sentences(text[:start]) if text[left:right].strip()]

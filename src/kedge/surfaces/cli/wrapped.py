@@ -12,6 +12,8 @@ MARK = re.compile(r"\[(?:Node )?\d+\]")
 MARK_STYLE = "bold cyan"
 _PART = re.compile(r"\[(?:Node )?\d+\]|\n|[^\S\n]+|[^\s\[]+|\[")
 _FENCES = ("```", "~~~")
+_BOLD = re.compile(r"(?<![\w*])\*\*(?=\S)|(?<=[^\s*])\*\*(?![\w*])")
+"""Where bold begins or ends: not inside `x**2`."""
 _CODE_INDENT = 4
 
 
@@ -25,6 +27,7 @@ class Flow:
         self._fenced = False
         self._kept = False
         """Whether this line stays as it is: a row of a table, or code."""
+        self._bold = False
 
     def write(self, text: str) -> None:
         """Show it now. Space is held back until a word follows it."""
@@ -41,13 +44,17 @@ class Flow:
         self._break()
 
     def _word(self, word: str) -> None:
-        width = cell_len(word)
         if self._column == 0:
             self._begin(word)
+        pieces = [word] if self._fenced else _BOLD.split(word)
+        width = cell_len("".join(pieces))
         if self._space and not self._kept and self._column + len(self._space) + width > self._out.width:
             self._put("\n")
             self._column, self._space = 0, ""
-        self._put(f"{self._space}{word}", MARK_STYLE if MARK.fullmatch(word) else "")
+        self._put(self._space)
+        for place, piece in enumerate(pieces):
+            self._bold ^= place > 0
+            self._put(piece, MARK_STYLE if MARK.fullmatch(piece) else "bold" if self._bold else "")
         self._column += len(self._space) + width
         self._space = ""
 
@@ -58,6 +65,7 @@ class Flow:
         self._fenced ^= fence
 
     def _break(self) -> None:
+        self._bold = False
         self._put("\n")
         self._column, self._space, self._kept = 0, "", False
 

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from kedge.answer.evidence import ReadEvidence, Stated, cut
 from kedge.text.analyze import terms
@@ -114,6 +115,8 @@ def choose(question: Question, form: Form, evidence: ReadEvidence) -> Choice | N
     chosen = chosen or _with_missing_names(question, _further(form.kind, ranked), ranked, evidence.headings)
     if steps(question.text) > 1 and len(chosen) < MOST_STEPS:
         chosen += _led_to(chosen, ranked, evidence)
+    if form.kind == "number":
+        chosen = [_row_for(one, evidence) or one for one in chosen]
     first, rest = chosen[0], sorted(chosen[1:], key=lambda one: (one.passage, one.statement.start))
     picks: list[Pick] = []
     for one in (first, *rest):
@@ -170,6 +173,20 @@ def _of_each_document(ranked: Sequence[Stated], evidence: ReadEvidence) -> list[
         if one.reading.support > ranked[0].reading.support - GAPS["list"]:
             chosen.setdefault(evidence.passages[one.passage].document_id, one)
     return list(chosen.values())[:LONGEST_LIST]
+
+
+def _row_for(one: Stated, evidence: ReadEvidence) -> Stated | None:
+    """For a sentence that announces a table ("as follows:"), the row that has most of the question."""
+    if one.statement.kind != "sentence" or not one.statement.read.rstrip().endswith((":", "：")):
+        return None
+    behind = [
+        other
+        for other in evidence.stated
+        if other.passage == one.passage and other.statement.start >= one.statement.end
+    ]
+    rows = list(takewhile(lambda other: other.statement.kind == "row", behind))
+    best = max(rows, key=lambda other: other.shared + other.agreement, default=None)
+    return best if best is not None and best.shared > 0 else None
 
 
 def _led_to(chosen: Sequence[Stated], ranked: Sequence[Stated], evidence: ReadEvidence) -> list[Stated]:

@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import takewhile
 
+from kedge.answer.compose.company import LONGEST_LIST, Pick, is_step, pick_of, taken, with_company
+from kedge.answer.compose.worth import said, worth
 from kedge.answer.evidence import ReadEvidence, Stated, cut
 from kedge.text.analyze import terms
 from kedge.text.form import Form, ShapeKind
 from kedge.text.question import Question, steps
-from kedge.text.statements.statement import Statement
 
-CERTAIN = 4.0
-"""Log-odds beyond which a passage is no better for being surer."""
-RANK = 0.2
-"""What a place further back among the passages costs."""
-WORDS = 3.0
-"""What it is worth to have all words of the question."""
-NO_ROW = 12.0
-"""What it costs to be a row where a reason, a way or a summary is asked for: only where nothing else is there."""
-FRAGMENT = 1.5
-"""What it costs that the beginning of a sentence is missing."""
-SPAN = 3.0
-"""What it is worth that the short answer stands there for sure."""
 UNIT = 1.5
 """What it is worth that a share stands there where one is asked for."""
-TIME = 2.0
-"""What it is worth that a statement speaks of the time that is asked for."""
 MOST: dict[ShapeKind, int] = {"summary": 5, "comparison": 4, "how": 3, "list": 3, "why": 3, "yes-no": 3}
 """Most statements of an answer, by form; two where nothing is said here. A list or its like counts once."""
 GAPS: dict[ShapeKind, float] = {"list": 4.0, "how": 4.0, "why": 6.0, "yes-no": 4.0}
@@ -40,30 +26,14 @@ LEAST_SUPPORT = -4.0
 """Log-odds of support below which a further statement does not earn its place."""
 MOST_STEPS = 3
 """Most statements of a question that takes several steps."""
-LONGEST_LIST = 14
 SIDE = 0.5
 """Least share of a side's words that a statement about it has, in itself or its heading."""
 _SAME = 0.7
-STEP = re.compile(r"(\d{1,3})[.)]\s*\Z")
-"""What stands before an item of a numbered list."""
 _SHARE = re.compile(r"\b(?:percent|percentage|per cent|share|proportion|rate)\b|%", re.I)
 _EACH = re.compile(
     r"\b(?:each|every|all)\b[^.?!]{0,30}\b(?:filings?|reports?|documents?|quarters?|papers?|versions?|releases?|minutes)\b",
     re.I,
 )
-_DIGIT = re.compile(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twice|once|half|dozen)\b", re.I)
-
-
-@dataclass(frozen=True, slots=True)
-class Pick:
-    """A statement that is to be quoted, with what belongs to it."""
-
-    passage: int
-    statement: Statement
-    cell: int | None = None
-    with_code: Statement | None = None
-    """The code that it announces."""
-    in_list: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,31 +46,12 @@ class Choice:
     """All that is quoted: the best first, what goes with it, then the others in reading order."""
 
 
-def worth(one: Stated, form: ShapeKind) -> float:
-    """How well a statement answers by itself."""
-    kind = one.statement.kind
-    value = one.reading.support + min(one.about, CERTAIN) - RANK * one.passage + TIME * one.agreement
-    value += WORDS * one.shared
-    if form in ("fact", "number") and one.reading.span is not None:
-        value += SPAN * math.exp(min(0.0, one.reading.span.score))
-    if form == "number":
-        value += 0.5 if kind == "row" else 0.0
-        value -= 0.0 if _DIGIT.search(one.statement.read, len(one.statement.lead)) else 3.0
-    elif kind == "row":
-        value -= 1.0 if form in ("fact", "list", "yes-no", "comparison") else NO_ROW
-    if kind in ("code", "formula") and form not in ("how", "list"):
-        value -= 1.0
-    if kind == "sentence" and one.statement.read[:1].islower():
-        value -= FRAGMENT
-    return value
-
-
 def choose(question: Question, form: Form, evidence: ReadEvidence) -> Choice | None:
     """The statements that answer; None where there are none."""
     share = UNIT if form.kind == "number" and _SHARE.search(question.text) else 0.0
 
     def value(one: Stated) -> float:
-        return worth(one, form.kind) + (share if "%" in _said(one) else 0.0)
+        return worth(one, form.kind) + (share if "%" in said(one) else 0.0)
 
     ranked = sorted(evidence.stated, key=lambda one: (-value(one), one.passage, one.statement.start))
     if not ranked:
@@ -111,7 +62,7 @@ def choose(question: Question, form: Form, evidence: ReadEvidence) -> Choice | N
     elif _EACH.search(question.text):
         chosen = _of_each_document(ranked, evidence)
     elif form.kind == "summary":
-        return Choice(ranked[0], tuple(_pick(one) for one in _summary(ranked)))
+        return Choice(ranked[0], tuple(pick_of(one) for one in _summary(ranked)))
     chosen = chosen or _with_missing_names(question, _further(form.kind, ranked), ranked, evidence.headings)
     if steps(question.text) > 1 and len(chosen) < MOST_STEPS:
         chosen += _led_to(chosen, ranked, evidence)
@@ -121,22 +72,10 @@ def choose(question: Question, form: Form, evidence: ReadEvidence) -> Choice | N
     picks: list[Pick] = []
     for one in (first, *rest):
         made = cut(evidence.passages[one.passage])
-        steps_of = form.kind == "how" and _numbered(evidence.passages[one.passage].text, one.statement)
+        steps_of = form.kind == "how" and is_step(evidence.passages[one.passage].text, one.statement)
         whole = steps_of or form.kind in ("list", "summary") or any(_same_list(one, other) for other in chosen)
-        picks += [pick for pick in _with_company(one, form.kind, made, whole) if not _taken(pick, picks)]
+        picks += [pick for pick in with_company(one, form.kind, made, whole) if not taken(pick, picks)]
     return Choice(first, tuple(picks))
-
-
-def _pick(one: Stated) -> Pick:
-    return Pick(one.passage, one.statement, one.cell)
-
-
-def _taken(pick: Pick, picks: Sequence[Pick]) -> bool:
-    def covers(other: Pick) -> bool:
-        last = other.with_code or other.statement
-        return other.passage == pick.passage and other.statement.start <= pick.statement.start < max(last.end, 1)
-
-    return any(covers(other) for other in picks)
 
 
 def _further(form: ShapeKind, ranked: Sequence[Stated]) -> list[Stated]:
@@ -217,11 +156,6 @@ def _with_missing_names(
     return chosen
 
 
-def _said(one: Stated) -> str:
-    """What a statement says of its own: of a row the cell that answers."""
-    return one.statement.cells[one.cell].text if one.cell is not None else one.statement.read
-
-
 def _same_list(one: Stated, other: Stated) -> bool:
     """Whether both are items of one list that something announces."""
     listed = one is not other and one.passage == other.passage and one.statement.kind == other.statement.kind == "item"
@@ -253,70 +187,3 @@ def _both_sides(form: Form, ranked: Sequence[Stated], headings: Mapping[int, str
             chosen.append(best)
     covered = [side for side in marks if any(about(one)(side) for one in chosen)]
     return chosen[: MOST["comparison"]] if len(covered) == len(marks) else []
-
-
-def _with_company(one: Stated, form: ShapeKind, made: Sequence[Statement], whole: bool) -> list[Pick]:
-    """The statement with what belongs to it: the list that it announces or is part of, the code that it announces.
-
-    `whole`: of a list, all of its items.
-    """
-    statement = one.statement
-    place = next((at for at, other in enumerate(made) if other.start == statement.start), None)
-    picks: list[Pick] = []
-    if place is not None and statement.kind == "sentence":
-        picks = _announced(one, form, made, place)
-    elif place is not None and statement.kind == "item" and whole:
-        picks = _whole_list(one, made, place)
-    elif place and statement.kind in ("code", "formula") and made[place - 1].kind == "sentence":
-        picks = [Pick(one.passage, made[place - 1], with_code=statement)]
-    return picks or [_pick(one)]
-
-
-def _announced(one: Stated, form: ShapeKind, made: Sequence[Statement], place: int) -> list[Pick]:
-    """A sentence with the code or the list behind it."""
-    following = made[place + 1] if place + 1 < len(made) else None
-    announces = one.statement.read.rstrip().endswith((":", "："))
-    if following is None:
-        return []
-    if (following.kind == "code" and (announces or form == "how")) or (following.kind == "formula" and announces):
-        return [Pick(one.passage, one.statement, with_code=following)]
-    if following.kind == "item" and announces:
-        return [_pick(one), *_items(one.passage, made, place + 1)]
-    return []
-
-
-def _whole_list(one: Stated, made: Sequence[Statement], place: int) -> list[Pick]:
-    """An item with the others of its list, and what announces them."""
-
-    def belongs(other: Statement) -> bool:
-        return other.kind == "item" and other.lead == one.statement.lead
-
-    first = place
-    while first > 0 and (belongs(made[first - 1]) or (made[first - 1].kind == "code" and first > 1)):
-        first -= 1
-    while not belongs(made[first]):
-        first += 1
-    items = _items(one.passage, made, first)
-    if len(items) < 2 or all(item.statement != one.statement for item in items):
-        return []
-    before = made[first - 1] if first else None
-    lead = [Pick(one.passage, before)] if before is not None and before.read.rstrip().endswith(":") else []
-    return [*lead, *items]
-
-
-def _items(passage: int, made: Sequence[Statement], first: int) -> list[Pick]:
-    """The items of one list from there on, each with the code that follows it."""
-    found: list[Pick] = []
-    for statement in made[first : first + LONGEST_LIST]:
-        if statement.kind == "item" and statement.lead == made[first].lead:
-            found.append(Pick(passage, statement, in_list=True))
-        elif statement.kind == "code" and found and found[-1].with_code is None:
-            found[-1] = replace(found[-1], with_code=statement)
-        else:
-            break
-    return found
-
-
-def _numbered(text: str, statement: Statement) -> bool:
-    """Whether an item is a step: one of a numbered list."""
-    return statement.kind == "item" and STEP.search(text[max(0, statement.start - 6) : statement.start]) is not None

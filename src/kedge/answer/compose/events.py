@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
-from kedge.answer.compose.shown import evidence_json
+from kedge.answer.compose.evidence_graph import evidence_json
 from kedge.answer.judge.calibrated import Evidence
 from kedge.answer.write.context import heading
 from kedge.answer.write.writer import Shown, WrittenAnswer

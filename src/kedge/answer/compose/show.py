@@ -6,7 +6,8 @@ import re
 import textwrap
 from collections.abc import Mapping, Sequence
 
-from kedge.answer.compose.choose import STEP, Choice, Pick
+from kedge.answer.compose.choose import Choice
+from kedge.answer.compose.company import STEP, Pick
 from kedge.answer.compose.extract import separate
 from kedge.answer.compose.quote import ExtractedAnswer, Quote, ShortAnswer
 from kedge.core.values import Passage

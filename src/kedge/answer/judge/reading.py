@@ -14,7 +14,8 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
 
-from kedge.answer.compose.choose import Choice, worth
+from kedge.answer.compose.choose import Choice
+from kedge.answer.compose.worth import worth
 from kedge.answer.evidence import ReadEvidence
 from kedge.text.analyze import terms
 from kedge.text.evidence import TermMatcher

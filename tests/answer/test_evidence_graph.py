@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kedge.answer.compose.shown import evidence_json
+from kedge.answer.compose.evidence_graph import evidence_json
 from kedge.core.values import PAGE_BREAKS, Citation, Passage, SearchHit
 
 

@@ -1,0 +1,49 @@
+"""How well a statement answers by itself: what the reader makes of it, its words, its place, its time and its kind."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from kedge.answer.evidence import Stated
+from kedge.text.form import ShapeKind
+
+CERTAIN = 4.0
+"""Log-odds beyond which a passage is no better for being surer."""
+RANK = 0.2
+"""What a place further back among the passages costs."""
+WORDS = 3.0
+"""What it is worth to have all words of the question."""
+NO_ROW = 12.0
+"""What it costs to be a row where a reason, a way or a summary is asked for: only where nothing else is there."""
+FRAGMENT = 1.5
+"""What it costs that the beginning of a sentence is missing."""
+SPAN = 3.0
+"""What it is worth that the short answer stands there for sure."""
+TIME = 2.0
+"""What it is worth that a statement speaks of the time that is asked for."""
+_DIGIT = re.compile(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twice|once|half|dozen)\b", re.I)
+
+
+def worth(one: Stated, form: ShapeKind) -> float:
+    """How well a statement answers by itself."""
+    kind = one.statement.kind
+    value = one.reading.support + min(one.about, CERTAIN) - RANK * one.passage + TIME * one.agreement
+    value += WORDS * one.shared
+    if form in ("fact", "number") and one.reading.span is not None:
+        value += SPAN * math.exp(min(0.0, one.reading.span.score))
+    if form == "number":
+        value += 0.5 if kind == "row" else 0.0
+        value -= 0.0 if _DIGIT.search(one.statement.read, len(one.statement.lead)) else 3.0
+    elif kind == "row":
+        value -= 1.0 if form in ("fact", "list", "yes-no", "comparison") else NO_ROW
+    if kind in ("code", "formula") and form not in ("how", "list"):
+        value -= 1.0
+    if kind == "sentence" and one.statement.read[:1].islower():
+        value -= FRAGMENT
+    return value
+
+
+def said(one: Stated) -> str:
+    """What a statement says of its own: of a row the cell that answers."""
+    return one.statement.cells[one.cell].text if one.cell is not None else one.statement.read

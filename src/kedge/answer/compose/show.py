@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from kedge.answer.compose.choose import Choice
 from kedge.answer.compose.company import STEP, Pick
@@ -30,6 +31,7 @@ _DIGIT = re.compile(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|t
 _POINTS_BACK = re.compile(
     r"(?:This|That|These|Those|It|They|He|She|Its|Their|His|Her|Such|Thus|Therefore|Hence|So|Otherwise|Then|But|And|However|Also)\b"
 )
+_BULLET_ALONE = re.compile(r"\s*(?:[-*+•‣▪]|\d{1,3}[.)]|\(?[a-z][.)])\s*")
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _FENCES = re.compile(r"\A\s{0,8}(?:```+|~~~+)[^\n]{0,100}\n|\n\s{0,8}(?:```+|~~~+)\s*\Z")
 
@@ -37,16 +39,31 @@ _FENCES = re.compile(r"\A\s{0,8}(?:```+|~~~+)[^\n]{0,100}\n|\n\s{0,8}(?:```+|~~~
 def shown(question: Question, form: ShapeKind, choice: Choice, passages: Mapping[int, Passage]) -> ExtractedAnswer:
     """The answer that the chosen statements make."""
     short = _short(question, form, choice, passages[choice.first.passage])
-    quotes = [
-        _quote(
-            pick, passages[pick.passage].text, short[1] if short and pick.statement == choice.first.statement else None
-        )
-        for pick in choice.picks
-    ]
+    quotes: list[Quote] = []
+    for pick in choice.picks:
+        span = short[1] if short and pick.statement == choice.first.statement else None
+        quotes.append(_quote(pick, passages[pick.passage].text, span))
+        if len(quotes) > 1 and pick.in_list and _announces(quotes[-2], quotes[-1], passages[pick.passage].text):
+            quotes[-2:] = [_listed(quotes[-2], quotes[-1], passages[pick.passage].text)]
     verdict = ""
     if form == "yes-no" and abs(choice.first.yes) >= DECIDED:
         verdict = "Yes" if choice.first.yes > 0 else "No"
     return ExtractedAnswer(separate(quotes), short[0] if short else None, verdict)
+
+
+def _announces(before: Quote, item: Quote, text: str) -> bool:
+    """Whether an item goes on what was quoted before it: what announces its list, or that and its items."""
+    if before.passage != item.passage or before.bullet or before.end > item.start:
+        return False
+    between = text[before.end : item.start]
+    return before.shown.rstrip().endswith((":", "：")) and _BULLET_ALONE.fullmatch(between) is not None
+
+
+def _listed(before: Quote, item: Quote, text: str) -> Quote:
+    """Both as one quote: the list stands below the sentence that announces it."""
+    line = f"{item.bullet} {item.shown}" + (f"\n\n{item.block}\n" if item.block else "")
+    block = f"{before.block}\n{line}" if before.block else line
+    return replace(before, end=item.end, text=text[before.start : item.end], block=block)
 
 
 def _short(

@@ -13,10 +13,10 @@ import re
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 from benchmarks.real_questions import program, take_in
 from kedge.answer.cite.spans import cite
@@ -67,8 +67,8 @@ class JudgedRow:
     """Whether what would be answered is right."""
     held: bool
     """Whether the evidence that was read holds the answer."""
-    removed: bool
-    """Whether what holds the answer was taken out."""
+    made: Literal["", "removed", "other time"] = ""
+    """How a question was spoilt: what holds the answer was taken out, or it is asked for another time."""
 
 
 async def gathered(name: str, data: Path, cache: Path, home: Path | None) -> list[Gathered]:
@@ -136,10 +136,17 @@ def rows_of(name: str, found: Sequence[Gathered], data: Path) -> list[JudgedRow]
     for one in found:
         is_right, holds = (_of_real if name == "real_questions" else _of_set)(one, score)
         rows += _row(name, one, one.read, is_right, removed=False)
+        rows += [_at_another_time(row) for row in rows[-1:] if row.held and row.signs.fits]
         left = [passage for passage in one.read if not holds(passage)]
         if one.answerable and 0 < len(left) < len(one.read) and name in ("real_questions", "hotpotqa_train100"):
             rows += _row(name, one, left, is_right, removed=True)
     return rows
+
+
+def _at_another_time(row: JudgedRow) -> JudgedRow:
+    """The same evidence for a question that names another time than it speaks of."""
+    signs = replace(row.signs, fits=0.0, contradicts=1.0)
+    return replace(row, signs=signs, answerable=False, right=False, held=False, made="other time")
 
 
 Tests = tuple[Callable[[str], bool], Callable[[ReadPassage], bool]]
@@ -175,7 +182,8 @@ def _row(
         return []
     text, _ = cite(verdict.extracted, one.hits)
     short = verdict.extracted.short.text if verdict.extracted.short else verdict.extracted.verdict
+    made: Literal["", "removed"] = "removed" if removed else ""
     answerable = one.answerable and not removed
     right = answerable and is_right(f"{short}\n{text}".replace("**", ""))
     held = answerable and (name != "real_questions" or is_right("\n".join(passage.passage.text for passage in read)))
-    return [JudgedRow(name, one.group, one.form.kind, verdict.signs, answerable, right, held or right, removed)]
+    return [JudgedRow(name, one.group, one.form.kind, verdict.signs, answerable, right, held or right, made)]

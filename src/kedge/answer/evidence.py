@@ -187,10 +187,15 @@ def read_evidence(question: Question, hits: Sequence[SearchHit], read: Sequence[
         for statement, reading in zip(one.statements, one.reading.statements, strict=True):
             cell, fits = _cell(statement, reading, wanted)
             if asked and (cell is None or not fits):
-                fits = agreement(wanted, periods(statement.read)) or agreement(asked, times)
+                fits = _both(agreement(wanted, periods(statement.read)), agreement(asked, times))
             verdicts = (one.reading.about, one.reading.trick, one.reading.yes)
             found.append(Stated(one.place, statement, reading, *verdicts, fits, shared(question, statement.read), cell))
     return ReadEvidence(hits, read, found, {one.place: heading(one.passage) for one in read})
+
+
+def _both(said: float, own: float) -> float:
+    """What the statement itself says of the time and what its document does: the one that says something, or the mean."""
+    return (said + own) / 2 if said and own else said or own
 
 
 _PERIOD_WEIGHT = 4.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from kedge.answer.compose.company import LONGEST_LIST, Pick, is_step, pick_of, taken, with_company
@@ -115,7 +115,8 @@ def _of_each_document(ranked: Sequence[Stated], evidence: ReadEvidence) -> list[
 
 
 def _row_for(one: Stated, evidence: ReadEvidence) -> Stated | None:
-    """For a sentence that announces a table ("as follows:"), the row that has most of the question."""
+    """For a sentence that announces a table ("as follows:"), the row that has most of the question: it carries what the
+    sentence does."""
     if one.statement.kind != "sentence" or not one.statement.read.rstrip().endswith((":", "：")):
         return None
     behind = [
@@ -125,7 +126,10 @@ def _row_for(one: Stated, evidence: ReadEvidence) -> Stated | None:
     ]
     rows = list(takewhile(lambda other: other.statement.kind == "row", behind))
     best = max(rows, key=lambda other: other.shared + other.agreement, default=None)
-    return best if best is not None and best.shared > 0 else None
+    if best is None or not best.shared:
+        return None
+    support = max(best.reading.support, one.reading.support)
+    return replace(best, reading=replace(best.reading, support=support))
 
 
 def _led_to(chosen: Sequence[Stated], ranked: Sequence[Stated], evidence: ReadEvidence) -> list[Stated]:

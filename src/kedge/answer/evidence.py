@@ -194,7 +194,7 @@ def read_evidence(question: Question, hits: Sequence[SearchHit], read: Sequence[
 
 
 def _both(said: float, own: float) -> float:
-    """What the statement itself says of the time and what its document does: the one that says something, or the mean."""
+    """What the statement itself says of the time and what its document does: their mean where both say something."""
     return (said + own) / 2 if said and own else said or own
 
 

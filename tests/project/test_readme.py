@@ -21,7 +21,7 @@ def test_the_python_block_runs(
     (tmp_path / "docs" / "kedge.md").write_text("# Kedge\n\nA kedge is a light anchor that pulls a ship.\n")
     monkeypatch.chdir(tmp_path)
     exec(compile(block[1], "README.md", "exec"), {})
-    assert "A kedge is a light anchor that pulls a ship." in capsys.readouterr().out
+    assert "A kedge is **a light anchor that pulls a ship**. [1]" in capsys.readouterr().out
 
 
 def test_every_relative_link_leads_somewhere() -> None:

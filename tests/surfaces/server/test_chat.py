@@ -33,7 +33,10 @@ def test_an_answer_with_its_sources(chat: openai.OpenAI, filled: str) -> None:
     assert answer.choices[0].finish_reason == "stop"
     assert "[1]" in text.partition("Sources:")[0]
     assert "[1]" in text.partition("Sources:")[2]
-    assert answer.citations[0]["snippet"] in text  # type: ignore[attr-defined]
+    assert text.startswith(
+        "**an anchor bend**\n\nThe warp is tied to the ring of the kedge anchor with **an anchor bend**. [1]"
+    )
+    assert "[anchor bend](anchor-bend.md)" in answer.citations[0]["snippet"]  # type: ignore[attr-defined]
 
 
 def test_a_stream_is_the_same_answer(chat: openai.OpenAI, filled: str) -> None:

@@ -27,7 +27,7 @@ def test_refusal_is_a_success(client: httpx.Client, filled: str) -> None:
     assert response.status_code == 200
     assert response.json()["confidence"] == "insufficient"
     assert response.json()["citations"] == []
-    assert set(response.json()["metadata"]["refusal"]) == {"looked_for", "nearest", "probability"}
+    assert set(response.json()["metadata"]["refusal"]) == {"looked_for", "nearest", "probability", "read"}
 
 
 @pytest.mark.req("D-15")

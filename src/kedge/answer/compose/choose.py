@@ -24,6 +24,8 @@ NEAR_ROW = 1.0
 """How far behind the best a further row may be."""
 LEAST_SUPPORT = -4.0
 """Log-odds of support below which a further statement does not earn its place."""
+ANSWERED, GAIN = 0.75, 0.12
+"""Share of the question from which on nothing of it is missing, and least share that a further step must bring."""
 MOST_STEPS = 3
 """Most statements of a question that takes several steps."""
 SIDE = 0.5
@@ -44,6 +46,8 @@ class Choice:
     """The best one."""
     picks: tuple[Pick, ...]
     """All that is quoted: the best first, what goes with it, then the others in reading order."""
+    led: bool = False
+    """Whether the first only leads to the one that answers."""
 
 
 def choose(question: Question, form: Form, evidence: ReadEvidence) -> Choice | None:
@@ -64,8 +68,8 @@ def choose(question: Question, form: Form, evidence: ReadEvidence) -> Choice | N
     elif form.kind == "summary":
         return Choice(ranked[0], tuple(pick_of(one) for one in _summary(ranked)))
     chosen = chosen or _with_missing_names(question, _further(form.kind, ranked), ranked, evidence.headings)
-    if steps(question.text) > 1 and len(chosen) < MOST_STEPS:
-        chosen += _led_to(chosen, ranked, evidence)
+    led_to = _led_to(question, chosen, ranked, evidence) if len(chosen) < MOST_STEPS else None
+    chosen += [led_to] if led_to else []
     if form.kind == "number":
         chosen = [_row_for(one, evidence) or one for one in chosen]
     first, rest = chosen[0], sorted(chosen[1:], key=lambda one: (one.passage, one.statement.start))
@@ -75,7 +79,7 @@ def choose(question: Question, form: Form, evidence: ReadEvidence) -> Choice | N
         steps_of = form.kind == "how" and is_step(evidence.passages[one.passage].text, one.statement)
         whole = steps_of or form.kind in ("list", "summary") or any(_same_list(one, other) for other in chosen)
         picks += [pick for pick in with_company(one, form.kind, made, whole) if not taken(pick, picks)]
-    return Choice(first, tuple(picks))
+    return Choice(first, tuple(picks), led_to is not None)
 
 
 def _further(form: ShapeKind, ranked: Sequence[Stated]) -> list[Stated]:
@@ -132,16 +136,27 @@ def _row_for(one: Stated, evidence: ReadEvidence) -> Stated | None:
     return replace(best, reading=replace(best.reading, support=support))
 
 
-def _led_to(chosen: Sequence[Stated], ranked: Sequence[Stated], evidence: ReadEvidence) -> list[Stated]:
-    """The best statement of another document that a chosen one names: the next of several steps."""
-    said = {term for one in chosen for term in terms(one.statement.read)}
+def _led_to(
+    question: Question, chosen: Sequence[Stated], ranked: Sequence[Stated], evidence: ReadEvidence
+) -> Stated | None:
+    """The best statement of another document that a chosen one names: the next of several steps.
+
+    It is one where the question leads through several things, or where it brings words of the question that the chosen
+    ones lack.
+    """
+    words = {term for one in chosen for term in terms(one.statement.read)}
     known = {evidence.passages[one.passage].document_id for one in chosen}
+    covered = question.coverage(words)
+    several = steps(question.text) > 1
     for one in ranked:
         passage = evidence.passages[one.passage]
         title = frozenset(terms(passage.title))
-        if passage.document_id not in known and title and title <= said:
-            return [one]
-    return []
+        if passage.document_id in known or not title or not title <= words:
+            continue
+        gain = question.coverage(words.union(terms(one.statement.read))) - covered
+        if several or (covered < ANSWERED and gain >= GAIN):
+            return one
+    return None
 
 
 def _with_missing_names(

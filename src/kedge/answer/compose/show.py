@@ -72,7 +72,7 @@ def _short(
     """The short answer, and where it stands in what is read of its statement."""
     first = choice.first
     statement = first.statement
-    if form not in _WITH_SHORT or not any(pick.statement == statement for pick in choice.picks):
+    if form not in _WITH_SHORT or choice.led or not any(pick.statement == statement for pick in choice.picks):
         return None
     if statement.kind == "row":
         if first.cell is None:

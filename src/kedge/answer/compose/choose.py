@@ -69,7 +69,7 @@ def choose(question: Question, form: Form, evidence: ReadEvidence) -> Choice | N
         return Choice(ranked[0], tuple(pick_of(one) for one in _summary(ranked)))
     chosen = chosen or _with_missing_names(question, _further(form.kind, ranked), ranked, evidence.headings)
     led_to = _led_to(question, chosen, ranked, evidence) if len(chosen) < MOST_STEPS else None
-    chosen += [led_to] if led_to else []
+    chosen = [chosen[0], led_to] if led_to else chosen
     if form.kind == "number":
         chosen = [_row_for(one, evidence) or one for one in chosen]
     first, rest = chosen[0], sorted(chosen[1:], key=lambda one: (one.passage, one.statement.start))

@@ -145,13 +145,13 @@ def _led_to(
     ones lack.
     """
     words = {term for one in chosen for term in terms(one.statement.read)}
-    known = {evidence.passages[one.passage].document_id for one in chosen}
+    known = {evidence.passages[one.passage].title for one in chosen}
     covered = question.coverage(words)
     several = steps(question.text) > 1
     for one in ranked:
         passage = evidence.passages[one.passage]
         title = frozenset(terms(passage.title))
-        if passage.document_id in known or not title or not title <= words:
+        if passage.title in known or not title or not title <= words:
             continue
         gain = question.coverage(words.union(terms(one.statement.read))) - covered
         if several or (covered < ANSWERED and gain >= GAIN):

@@ -18,7 +18,7 @@ from kedge.text.sentences import sentences
 from kedge.text.statements.markup import plain
 from kedge.text.statements.statement import Statement
 
-LIKELY = -2.3
+LIKELY = -4.0
 """Logarithm of the probability from which on a span is taken for the short answer."""
 DECIDED = 1.0
 """Log-odds from which on the evidence decides between yes and no."""

@@ -83,6 +83,16 @@ def test_a_figure_of_a_table_is_a_slice_with_the_cell_marked(question: str, valu
     assert "in millions" in text
 
 
+def test_a_cited_row_has_its_cells_with_their_places() -> None:
+    found = verdict("How much was sold in Europe in the three months ended July 1, 2023?", FILING)
+    assert found.extracted is not None
+    _, (citation, *_) = cite(found.extracted, [hit(passage(FILING, key="p1", title="Manual"), 1)])
+    assert [cell.text for cell in citation.cells] == ["Europe", "20,205", "19,287"]
+    assert [cell.answers for cell in citation.cells] == [False, True, False]
+    assert citation.cells[1].header == "Three Months Ended July 1, 2023"
+    assert all(FILING[cell.start : cell.end] == cell.text for cell in citation.cells)
+
+
 @pytest.mark.req("D-13")
 def test_a_how_to_brings_the_code_with_its_sentence_and_no_markup() -> None:
     text, _ = answered("How do I send JSON?", HOWTO)

@@ -100,7 +100,7 @@ class Answerer:
                         answer = part
         assert answer is not None
         elapsed = 1000 * (time.perf_counter() - started)
-        answer = with_times(answer, result, elapsed)
+        answer = replace(with_times(answer, result, elapsed), form=shape_of(query.text).kind)
         await self._recorder.record(query, result, answer, elapsed)
         yield answer
 

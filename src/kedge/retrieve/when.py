@@ -72,7 +72,7 @@ def _newest(passages: Iterable[Passage], stated: Mapping[str, tuple[Period, ...]
     for passage in passages:
         own = stated[passage.document_id]
         if own:
-            series.setdefault(_series(passage), {})[passage.document_id] = max(_end(one) for one in own)
+            series.setdefault(_series(passage), {})[passage.document_id] = max(last_day(one) for one in own)
     found: dict[str, float] = {}
     for ends in series.values():
         last = max(ends.values())
@@ -92,6 +92,7 @@ def _series(passage: Passage) -> tuple[str, str]:
     return " ".join(title.casefold().split()), type.casefold()
 
 
-def _end(one: Period) -> tuple[int, int, int]:
+def last_day(one: Period) -> tuple[int, int, int]:
+    """Year, month and day that a period ends on at the latest, for comparing."""
     month = one.month if one.month is not None else 3 * one.quarter if one.quarter is not None else 12
     return one.year or 0, month, one.day or 31

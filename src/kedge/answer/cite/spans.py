@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kedge.answer.compose.quote import ExtractedAnswer, Quote
-from kedge.core.values import Citation, SearchHit
+from kedge.core.values import Citation, CitedCell, SearchHit
 
 _LISTED = re.compile(r"(?:-|\d{1,3}\.) ")
 
@@ -83,6 +83,12 @@ def citation_of(mark: str, quote: Quote, hit: SearchHit) -> Citation:
         page=passage.page_at(quote.start),
         section_path=passage.section_path,
         identity=passage.identity,
+        cells=tuple(
+            CitedCell(
+                cell.header, cell.text, passage.start + cell.start, passage.start + cell.end, place == quote.marked
+            )
+            for place, cell in enumerate(quote.cells)
+        ),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from kedge.answer.compose.company import LONGEST_LIST, Pick, is_step, pick_of, taken, with_company
+from kedge.answer.compose.versions import time_of, with_newest
 from kedge.answer.compose.worth import said, worth
 from kedge.answer.evidence import ReadEvidence, Stated, cut
 from kedge.text.analyze import terms
@@ -72,6 +73,7 @@ def choose(question: Question, form: Form, evidence: ReadEvidence) -> Choice | N
     chosen = [chosen[0], led_to] if led_to else chosen
     if form.kind == "number":
         chosen = [_row_for(one, evidence) or one for one in chosen]
+    chosen, older = with_newest(question, form.kind, chosen, evidence)
     first, rest = chosen[0], sorted(chosen[1:], key=lambda one: (one.passage, one.statement.start))
     picks: list[Pick] = []
     for one in (first, *rest):
@@ -79,6 +81,8 @@ def choose(question: Question, form: Form, evidence: ReadEvidence) -> Choice | N
         steps_of = form.kind == "how" and is_step(evidence.passages[one.passage].text, one.statement)
         whole = steps_of or form.kind in ("list", "summary") or any(_same_list(one, other) for other in chosen)
         picks += [pick for pick in with_company(one, form.kind, made, whole) if not taken(pick, picks)]
+    if older is not None:
+        picks.append(replace(pick_of(older), of_before=time_of(evidence.passages[older.passage])))
     return Choice(first, tuple(picks), led_to is not None)
 
 

@@ -25,6 +25,8 @@ class Pick:
     with_code: Statement | None = None
     """The code that it announces."""
     in_list: bool = False
+    of_before: str = ""
+    """The time of the older document that it is from, where a newer one says something else."""
 
 
 def with_company(one: Stated, form: ShapeKind, made: Sequence[Statement], whole: bool) -> list[Pick]:

@@ -133,5 +133,6 @@ def stream_metadata(answer: Answer) -> dict[str, Json]:
         "confidence": answer.confidence,
         "evidence_probability": answer.evidence_probability,
         "short_answer": answer.short_answer,
+        "form": answer.form,
         **answer.metadata,
     }

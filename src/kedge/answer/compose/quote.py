@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kedge.text.question import AnswerKind
+from kedge.text.statements.statement import Cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,10 @@ class Quote:
     """What is shown below the words, on lines of its own: code, or a slice of a table."""
     bullet: str = ""
     """What stands before it in a list: `-`, or its number; empty: it stands in none."""
+    cells: tuple[Cell, ...] = ()
+    """Of a row of a table, in order."""
+    marked: int | None = None
+    """The cell that answers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,13 +42,21 @@ def shown(question: Question, form: ShapeKind, choice: Choice, passages: Mapping
     quotes: list[Quote] = []
     for pick in choice.picks:
         span = short[1] if short and pick.statement == choice.first.statement else None
-        quotes.append(_quote(pick, passages[pick.passage].text, span))
+        quotes.append(_dated(pick, _quote(pick, passages[pick.passage].text, span)))
         if len(quotes) > 1 and pick.in_list and _announces(quotes[-2], quotes[-1], passages[pick.passage].text):
             quotes[-2:] = [_listed(quotes[-2], quotes[-1], passages[pick.passage].text)]
     verdict = ""
     if form == "yes-no" and abs(choice.first.yes) >= DECIDED:
         verdict = "Yes" if choice.first.yes > 0 else "No"
     return ExtractedAnswer(separate(quotes), short[0] if short else None, verdict)
+
+
+def _dated(pick: Pick, quote: Quote) -> Quote:
+    """What an older document said, with its time."""
+    if not pick.of_before:
+        return quote
+    words = quote.shown if quote.shown else " ".join(quote.text.split())
+    return replace(quote, shown=f"Before that ({pick.of_before}): {words}")
 
 
 def _announces(before: Quote, item: Quote, text: str) -> bool:
@@ -94,8 +102,10 @@ def _short(
 def _quote(pick: Pick, text: str, span: tuple[int, int] | None) -> Quote:
     statement = pick.statement
     if statement.kind == "row":
-        words, block = _slice(statement, pick.cell if span is not None else None)
-        return Quote(pick.passage, statement.start, statement.end, text[statement.start : statement.end], words, block)
+        marked = pick.cell if span is not None else None
+        words, block = _slice(statement, marked)
+        place = (pick.passage, statement.start, statement.end, text[statement.start : statement.end])
+        return Quote(*place, words, block, cells=statement.cells, marked=marked)
     if statement.kind in ("code", "formula"):
         block = _block(statement, text[statement.start : statement.end])
         lead = statement.lead.strip() or ("In code:" if statement.kind == "code" else "The formula:")

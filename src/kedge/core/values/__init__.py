@@ -11,7 +11,7 @@ Everything here is frozen: a stage takes values and returns new ones. Ids are st
 
 from kedge.core.values.access import ApiKey, Right
 from kedge.core.values.analytics import AnalyticsSummary, Erased
-from kedge.core.values.answer import NEAREST, Answer, Citation, Confidence, KeptFeedback
+from kedge.core.values.answer import NEAREST, Answer, Citation, CitedCell, Confidence, KeptFeedback
 from kedge.core.values.base import DEFAULT_TENANT, Json, Metadata, Scope
 from kedge.core.values.collection import Collection, CollectionList
 from kedge.core.values.concepts import (
@@ -60,6 +60,7 @@ __all__ = [
     "ChannelHit",
     "Chunk",
     "Citation",
+    "CitedCell",
     "Collection",
     "CollectionList",
     "Concept",

@@ -16,7 +16,24 @@ NEAREST = 3
 Confidence: TypeAlias = Literal["high", "medium", "low", "insufficient"]
 
 
-@outside(hidden=("document_id", "page", "section_path"))
+@outside()
+@dataclass(frozen=True, slots=True)
+class CitedCell:
+    """One cell of a row that is cited."""
+
+    header: str
+    """What stands above it; empty where nothing does."""
+    text: str
+    """What stands in it, without markup."""
+    start: int
+    """Offset of its first character in the document's text."""
+    end: int
+    """Offset behind its last character."""
+    answers: bool = False
+    """Whether it is the cell that answers."""
+
+
+@outside(hidden=("document_id", "section_path"))
 @dataclass(frozen=True, slots=True)
 class Citation:
     """A verified span of a document that supports the answer."""
@@ -34,9 +51,12 @@ class Citation:
     end: int
     relevance_score: float
     page: int | None = None
+    """Of a PDF, the page that it stands on."""
     section_path: tuple[str, ...] = ()
     identity: str = ""
     """What its document calls itself, in one line: its title, where no more is known."""
+    cells: tuple[CitedCell, ...] = ()
+    """Of a row of a table, in order; its label is the first."""
 
     def __post_init__(self) -> None:
         if not self.identity:
@@ -53,7 +73,7 @@ class Citation:
         }
 
 
-@outside({"metadata": "told"}, hidden=("short_answer", "hits", "metadata"))
+@outside({"metadata": "told"}, hidden=("hits", "metadata"))
 @dataclass(frozen=True, slots=True)
 class Answer:
     """An answer with its citations, or an honest refusal (confidence `insufficient`)."""
@@ -66,6 +86,8 @@ class Answer:
     """Calibrated probability that the evidence answers the question."""
     short_answer: str | None = None
     """The name, date or number asked for, where one could be found; a slice of the first citation."""
+    form: str | None = None
+    """What was asked for: `fact`, `number`, `yes-no`, `how`, `why`, `list`, `comparison` or `summary`."""
     hits: tuple[SearchHit, ...] = ()
     metadata: Metadata = field(default_factory=dict)
 
@@ -88,7 +110,7 @@ class Answer:
         """What `told` put together goes back to its place."""
         told = found["metadata"]
         cited = [{**place, **one} for place, one in zip(told["sources"], found["citations"], strict=True)]
-        return {**found, "citations": cited, "short_answer": told.get("short_answer")}
+        return {**found, "citations": cited, "short_answer": found.get("short_answer", told.get("short_answer"))}
 
     def __str__(self) -> str:
         """The answer with its sources, readable."""

@@ -47,7 +47,7 @@ async def _streamed(session: CommandRun, engine: Engine, query: Query) -> Answer
 def _answer(text: str, citations: list[Citation], metadata: Metadata) -> Answer:
     """The answer that the events tell of."""
     level, probability = metadata.get("confidence"), metadata.get("evidence_probability")
-    short = metadata.get("short_answer")
+    short, form = metadata.get("short_answer"), metadata.get("form")
     return Answer(
         query_id=str(metadata.get("query_id", "")),
         answer=text,
@@ -55,6 +55,7 @@ def _answer(text: str, citations: list[Citation], metadata: Metadata) -> Answer:
         confidence=cast("Confidence", level) if level in COLOURS else "insufficient",
         evidence_probability=_number(probability),
         short_answer=short if isinstance(short, str) else None,
+        form=form if isinstance(form, str) else None,
         metadata=metadata,
     )
 

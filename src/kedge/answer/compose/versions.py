@@ -1,4 +1,4 @@
-"""Two documents that state different values of one thing: the newer one answers, the older is mentioned with its date."""
+"""Two documents that state different values of one thing: the newer answers, the older is mentioned with its date."""
 
 from __future__ import annotations
 

@@ -59,8 +59,8 @@ async def main() -> None:
     measured: dict[str, Any] = {}
     curves = {}
     for variant, names in VARIANTS.items():
-        weights[variant] = fit(sample.columns(names), sample.labels, sample.weight, names).as_json()
-        scores = sample.held_out(names)
+        weights[variant] = fit(sample.columns(names), sample.labels, sample.weight_for(variant), names).as_json()
+        scores = sample.held_out(names, variant)
         measured[variant] = {"held_out": figures(sample, scores)}
         curves[variant] = risk_coverage(sample.answerable[sample.squad], scores[sample.squad])
         print(f"\n{variant}\n{json.dumps(weights[variant])}\n{json.dumps(measured[variant], indent=1)}")

@@ -121,7 +121,7 @@ async def _real(data: Path, home: Path | None) -> AsyncIterator[Gathered]:
 
 async def _asked(engine: Engine, query: Query, about: tuple[str, str, bool, Any]) -> Gathered:
     collection = await engine.collection(query.scope)
-    _, hits = await engine.answerer.evidence(query, collection)
+    query, _, hits = await engine.answerer.evidence(query, collection)
     question = await engine.judging.question(query, collection)
     form = shape_of(query.text)
     read = await engine.judging.readings.of(question, [hit.passage for hit in hits], all_of=form.kind != "fact")

@@ -17,7 +17,8 @@ SIGNS = {
     "type_missing": -1, "agreement": 1, "keyword_strength": 1, "spread": 1, "title_coverage": 1,
 }  # fmt: skip
 DENSE_ONLY = frozenset({"sentence_cosine", "passage_cosine", "agreement"})
-VARIANTS = {"dense": list(SIGNS), "lexical": [name for name in SIGNS if name not in DENSE_ONLY]}
+_LEXICAL = [name for name in SIGNS if name not in DENSE_ONLY]
+VARIANTS = {"dense": list(SIGNS), "lexical": _LEXICAL, "dense_foreign": list(SIGNS), "lexical_foreign": _LEXICAL}
 """Features by what is known; the names are those of `kedge.answer.judge.calibrated.variant_of`."""
 
 

@@ -11,8 +11,13 @@ Curve = Sequence[tuple[float, float, float]]
 """(threshold, answered share of answerable, share of unanswerable answered)."""
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
 SIZE, EDGE = 420, 76
-COLOURS = {"dense": "#0b6bcb", "lexical": "#7b7f86"}
-LABELS = {"dense": "words and embeddings", "lexical": "words alone"}
+COLOURS = {"dense": "#0b6bcb", "lexical": "#7b7f86", "dense_foreign": "#3a8f5c", "lexical_foreign": "#c4571a"}
+LABELS = {
+    "dense": "words and embeddings",
+    "lexical": "words alone",
+    "dense_foreign": "other languages",
+    "lexical_foreign": "other languages, words alone",
+}
 
 
 def risk_coverage(answerable: Flags, scores: Array) -> list[tuple[float, float, float]]:

@@ -30,8 +30,8 @@ ROOT = Path(__file__).resolve().parents[2]
 TARGET = ROOT / "src/kedge/answer/judge/data/judge_read.json"
 PLOT = ROOT / "docs/images/reliability.svg"
 SIGNS = {
-    "support": 1, "support:other": 1, "sure": 1, "trick:fact": -1, "trick:number": -1, "trick:other": -1, "worth": 1,
-    "fits": 1, "contradicts": -1, "names": 1, "first": 1, "row": 0,
+    "support": 1, "support:other": 1, "second:other": 1, "sure": 1, "trick:fact": -1, "trick:number": -1,
+    "trick:other": -1, "worth": 1, "fits": 1, "contradicts": -1, "names": 1, "first": 1, "row": 0,
 }  # fmt: skip
 """Which way each may move the probability; 0: both. Behind a colon the group of forms that it counts for."""
 FORMS: tuple[ShapeKind, ...] = get_args(ShapeKind)

@@ -16,6 +16,8 @@ SET_WEIGHTS = {"asked": 120.0, "removed": 80.0}
 
 More for "asked" answers more on the other sets, at the price of squad2's calibration."""
 OFF_TOPIC_WEIGHT = 200.0
+TRICKS = 0.2
+"""Share of the trick questions that counts where other languages are judged."""
 
 
 class Sample:
@@ -53,15 +55,24 @@ class Sample:
         chosen: Array = self.values[:, [self.names.index(name) for name in names]]
         return chosen
 
-    def held_out(self, names: Sequence[str]) -> Array:
+    def weight_for(self, variant: str) -> Array:
+        """What each row weighs in a variant. For other languages: no text in them, and few trick questions."""
+        if not variant.endswith("_foreign"):
+            return self.weight
+        weight = self.weight.copy()
+        weight[self.squad & ~self.answerable] *= TRICKS
+        weight[np.char.startswith(self.source, "xquad")] = 0.0
+        return weight
+
+    def held_out(self, names: Sequence[str], variant: str) -> Array:
         """Probability of every row by a model that saw neither its article nor, but for squad2, its set."""
-        values = self.columns(names)
+        values, weight = self.columns(names), self.weight_for(variant)
         result = np.zeros(len(self.rows))
         for group in sorted(set(self.group)):
             test = self.group == group
             train = ~test if group not in SETS else ~(self.source == group)
             if test.any():
-                model = fit(values[train], self.labels[train], self.weight[train], names)
+                model = fit(values[train], self.labels[train], weight[train], names)
                 result[test] = model(values[test])
         return result
 

@@ -26,6 +26,7 @@ _REFERENCES = re.compile(
     r"[\W\d]*(?:references|bibliography|works cited|literature(?: cited)?|further reading)\W*", re.I
 )
 """A list of other people's works says nothing itself."""
+_NO_LETTERS = re.compile(r"[\W_]+")
 _SECTIONS = 2
 """Innermost headings that are read with what the document calls itself."""
 
@@ -77,7 +78,7 @@ def cut(passage: Passage) -> tuple[Statement, ...]:
 
 
 def _letters(text: str) -> str:
-    return "".join(letter for letter in text.casefold() if letter.isalnum())
+    return _NO_LETTERS.sub("", text.casefold())
 
 
 @lru_cache(maxsize=512)

@@ -87,12 +87,12 @@ class Answerer:
         """What is shown, piece by piece, and at last the answer that it makes."""
         started = time.perf_counter()
         try:
-            result, judged = await self._found(query)
+            meant, result, judged = await self._found(query)
         except NotFoundError:  # the collection was re-indexed under our feet: all of it again, from one index
-            result, judged = await self._found(query)
+            meant, result, judged = await self._found(query)
         answer: Answer | None = None
         with apart("answer"):
-            async with aclosing(self._answered(query, result, judged)) as parts:
+            async with aclosing(self._answered(meant, result, judged)) as parts:
                 async for part in parts:
                     if isinstance(part, Shown):
                         yield part
@@ -100,7 +100,9 @@ class Answerer:
                         answer = part
         assert answer is not None
         elapsed = 1000 * (time.perf_counter() - started)
-        answer = replace(with_times(answer, result, elapsed), form=shape_of(query.text).kind)
+        answer = replace(with_times(answer, result, elapsed), form=shape_of(meant.text).kind)
+        if meant.text != query.text:
+            answer = replace(answer, metadata={**answer.metadata, "resolved_question": meant.text})
         await self._recorder.record(query, result, answer, elapsed)
         yield answer
 
@@ -117,18 +119,25 @@ class Answerer:
             async for part in parts:
                 yield part
 
-    async def _found(self, query: Query) -> tuple[SearchResult, _Judged]:
+    async def _found(self, query: Query) -> tuple[Query, SearchResult, _Judged]:
+        """The question without slips of the pen, what was found for it, and what that says."""
         collection = await self._collections.get(query.scope)
-        result, hits = await self.evidence(query, collection)
+        query, result, hits = await self.evidence(query, collection)
         with stage("judge", hits=len(hits)):
             judged = await self._judge(query, collection, hits)
-        return replace(result, hits=result.hits[: query.top_k]), judged
+        return query, replace(result, hits=result.hits[: query.top_k]), judged
 
-    async def evidence(self, query: Query, collection: Collection) -> tuple[SearchResult, tuple[SearchHit, ...]]:
-        """What was found, and all that an answer may be made of.
+    async def evidence(self, query: Query, collection: Collection) -> tuple[Query, SearchResult, tuple[SearchHit, ...]]:
+        """The question without slips of the pen, what was found for it, and all that an answer may be made of."""
+        result, hits = await self._looked_at(query, collection)
+        meant = await self.judging.as_meant(query, collection, hits)
+        if meant != query.text:
+            query = replace(query, text=meant)
+            result, hits = await self._looked_at(query, collection)
+        return query, result, hits
 
-        More is looked at than is asked for: the best passage is not always the one that says it.
-        """
+    async def _looked_at(self, query: Query, collection: Collection) -> tuple[SearchResult, tuple[SearchHit, ...]]:
+        """More is looked at than is asked for: the best passage is not always the one that says it."""
         result = await self._retriever.search(replace(query, top_k=max(query.top_k, LOOKED_AT)), collection)
         return result, (*result.hits, *await self._tables(query, collection, result.hits))
 

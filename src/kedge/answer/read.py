@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from kedge.answer.evidence import ReadPassage, cut, readable, worth_reading
 from kedge.core.settings import Settings
@@ -32,9 +32,9 @@ class Readings:
 
     def can(self, question: str, passages: Sequence[Passage]) -> bool:
         """Whether the reader is there and knows the language: English, as far as letters and function words tell."""
-        if self._settings.reader == "none" or not passages or not _english(question):
+        if self._settings.reader == "none" or not passages or not is_english(question):
             return False
-        return sum(_english(one.text[:2000]) for one in passages) * 2 > len(passages)
+        return sum(is_english(one.text[:2000]) for one in passages) * 2 > len(passages)
 
     async def of(self, question: Question, passages: Sequence[Passage], *, all_of: bool) -> list[ReadPassage]:
         """The passages (best first) with what the reader makes of them.
@@ -56,6 +56,10 @@ class Readings:
                 ]
         return found
 
+    async def words(self) -> Callable[[str], bool]:
+        """Says of a word whether the language of the reader has it."""
+        return (await self._opened()).knows
+
     async def warm_up(self) -> None:
         """Load the reader before the first question."""
         if self._settings.reader != "none":
@@ -68,6 +72,7 @@ class Readings:
             return self._reader
 
 
-def _english(text: str) -> bool:
+def is_english(text: str) -> bool:
+    """Whether a text is in English, as far as its letters and function words tell."""
     letters, latin = len(_LETTER.findall(text)), len(_LATIN.findall(text))
     return 2 * latin >= letters and guess(text) == DEFAULT

@@ -115,7 +115,7 @@ async def ask_in(conversation: Conversation, query: Query, way: Way) -> Answer:
     await conversation.keep(asked, answer.answer, answer.short_answer, answer.citations)
     if asked.text == query.text:
         return answer
-    return replace(answer, metadata={**answer.metadata, "resolved_question": asked.text})
+    return replace(answer, metadata={"resolved_question": asked.text, **answer.metadata})
 
 
 async def stream_in(conversation: Conversation, query: Query, way: Way) -> AsyncGenerator[StreamEvent, None]:
@@ -133,6 +133,6 @@ async def stream_in(conversation: Conversation, query: Query, way: Way) -> Async
                 short = event.metadata.get("short_answer")
                 await conversation.keep(asked, "".join(words), short if isinstance(short, str) else None, citations)
                 if asked.text != query.text:
-                    metadata: dict[str, Json] = {**event.metadata, "resolved_question": asked.text}
+                    metadata: dict[str, Json] = {"resolved_question": asked.text, **event.metadata}
                     shown = replace(event, metadata=metadata)
             yield shown

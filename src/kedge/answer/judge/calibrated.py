@@ -126,9 +126,9 @@ class Judge:
     weights: Mapping[str, Mapping[str, float]]
     """By `variant_of` the features: weight by feature, and `bias`."""
 
-    def probability(self, features: EvidenceFeatures) -> float:
-        """Calibrated probability in [0, 1] that the evidence answers the question."""
-        weights = self.weights[variant_of(features)]
+    def probability(self, features: EvidenceFeatures, *, foreign: bool = False) -> float:
+        """Calibrated probability in [0, 1] that the evidence answers the question. `foreign`: it is not in English."""
+        weights = self.weights[variant_of(features, foreign=foreign)]
         logit = weights["bias"]
         for field in fields(features):
             weight = weights.get(field.name, 0.0)
@@ -137,10 +137,14 @@ class Judge:
         return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, logit))))
 
 
-def variant_of(features: EvidenceFeatures) -> str:
-    """Which weights go with these features: whether there were embeddings."""
+def variant_of(features: EvidenceFeatures, *, foreign: bool = False) -> str:
+    """Which weights go with these features: whether there were embeddings, and whether trick questions are expected.
+
+    What people ask in other languages is judged by weights that were fitted with few of the questions that were written
+    to mislead: without a reader they cannot be told apart, and good ones would be refused with them.
+    """
     embedded = features.sentence_cosine is not None and features.passage_cosine is not None
-    return "dense" if embedded else "lexical"
+    return ("dense" if embedded else "lexical") + ("_foreign" if foreign else "")
 
 
 @cache

@@ -19,6 +19,7 @@ from kedge.answer.evidence import ReadPassage, read_evidence
 from kedge.answer.judge.calibrated import EvidenceFeatures, default_judge, judge_features
 from kedge.answer.judge.reading import Signs, read_judge, signs_of
 from kedge.answer.read import Readings
+from kedge.answer.spelling import corrected
 from kedge.answer.write.context import heading
 from kedge.core.settings import Settings
 from kedge.core.stages import stage
@@ -26,6 +27,7 @@ from kedge.core.values import Collection, Query, SearchHit
 from kedge.retrieve.ports import CollectionSource
 from kedge.retrieve.rarity import as_idf, term_weights
 from kedge.stores.ports import VectorStore
+from kedge.text.analyze import term_id, terms
 from kedge.text.evidence import MAX_CANDIDATES, EvidencePassage, EvidenceSentence, candidate_sentences, rank_sentences
 from kedge.text.form import Form, shape_of
 from kedge.text.question import Question, parse_question
@@ -65,6 +67,19 @@ class Judging:
         """The question as the judge and the check of sentences read it."""
         weights = await term_weights(self._vectors, collection, query.text)
         return parse_question(query.text, as_idf(weights, collection))
+
+    async def as_meant(self, query: Query, collection: Collection, hits: Sequence[SearchHit]) -> str:
+        """The question without slips of the pen, as far as the hits have the words that were meant."""
+        passages = [hit.passage for hit in hits]
+        if not self.readings.can(query.text, passages):
+            return query.text
+        known = await self.readings.words()
+        weights = await term_weights(self._vectors, collection, query.text)
+
+        def strange(word: str) -> bool:
+            return not known(word) and not any(weights.get(term_id(term)) for term in terms(word))
+
+        return corrected(query.text, strange, [f"{heading(one)}\n{one.text}" for one in passages])
 
     async def verdict(self, query: Query, collection: Collection, hits: Sequence[SearchHit]) -> AnswerVerdict:
         """What the hits (best first) say to the question."""

@@ -123,6 +123,10 @@ class Reader:
             at += 1 + len(passage.statements)
         return found
 
+    def knows(self, word: str) -> bool:
+        """Whether the language has a word, in small letters, as far as the reader learned it as a whole."""
+        return self._tokenizer.token_to_id(word) is not None
+
     def _windows(self, start: list[int], second: int, statements: Sequence[Encoding]) -> Iterator[_Window]:
         place = 0
         while place < len(statements):

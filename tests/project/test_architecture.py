@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,8 @@ BESIDE = {("retrieve", "ingest"), ("answer", "ingest"), ("text", "models"), ("ev
 """A folder that may not import one below it: the two halves of the way know each other by the stores alone."""
 PORTS = ("catalog", "vectors", "graph")
 """Folders of `stores` that hold a vendor a folder. Ports may share: the graph in SQL uses the catalog's database."""
+LATE = {("kedge.core.outside", "kedge.core.described")}
+"""Imported when pydantic asks what a value looks like, so that values themselves load no pydantic."""
 PUBLIC = "kedge"
 """`from kedge import Kedge`: the public names, for those at the top alone."""
 
@@ -47,9 +51,20 @@ def modules() -> dict[str, Path]:
 MODULES = modules()
 
 
-def imported(path: Path) -> Iterator[str]:
-    """The modules of Kedge that a file imports, in whichever form, at its top or inside a function."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """A file, parsed."""
+    return ast.parse(path.read_text("utf-8"))
+
+
+def imported(path: Path, *, for_types: bool = True) -> Iterator[str]:
+    """The modules of Kedge that a file imports, in whichever form, at its top or inside a function.
+
+    `for_types`: those for type checkers alone as well.
+    """
+    tree = tree_of(path)
+    unread = set() if for_types else {id(node) for node in _for_type_checkers(tree)}
+    for node in (one for one in ast.walk(tree) if id(one) not in unread):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "kedge")
         elif isinstance(node, ast.ImportFrom):
@@ -57,6 +72,13 @@ def imported(path: Path) -> Iterator[str]:
             if (node.module or "").split(".")[0] == "kedge":
                 named = [f"{node.module}.{alias.name}" for alias in node.names]
                 yield from (name if name in MODULES else str(node.module) for name in named)
+
+
+def _for_type_checkers(tree: ast.Module) -> Iterator[ast.AST]:
+    """All that stands below `if TYPE_CHECKING:`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            yield from (inner for statement in node.body for inner in ast.walk(statement))
 
 
 def folder_of(module: str) -> str:
@@ -90,6 +112,15 @@ def test_imports_point_down() -> None:
         if own != PUBLIC and level[other] > level[own] and not (own == "surfaces" and other == PUBLIC)
     }
     assert sorted(upward) == []
+
+
+def test_no_modules_import_each_other() -> None:
+    """At their top or late, directly or by way of others; CycleError names them."""
+    known = {
+        name: {other for other in imported(path, for_types=False) if other != name and (name, other) not in LATE}
+        for name, path in MODULES.items()
+    }
+    TopologicalSorter(known).prepare()
 
 
 def test_the_halves_do_not_know_each_other() -> None:
@@ -161,7 +192,7 @@ def test_every_form_of_import_is_seen(written: str, tmp_path: Path) -> None:
 def test_every_folder_says_its_job_in_one_sentence() -> None:
     silent = []
     for name, path in MODULES.items():
-        doc = ast.get_docstring(ast.parse(path.read_text("utf-8")))
+        doc = ast.get_docstring(tree_of(path))
         if path.name == "__init__.py" and (not doc or not doc.split("\n\n")[0].rstrip().endswith(".")):
             silent.append(name)
     assert silent == []

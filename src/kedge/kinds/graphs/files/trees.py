@@ -10,7 +10,7 @@ from kedge.core.errors import SourceFault, UnreadableError
 from kedge.core.values import Json
 from kedge.ingest.sources.json_text import numbered_lines, read_json
 from kedge.ingest.sources.source import unreadable
-from kedge.kinds.graphs.files.reading import GraphFile
+from kedge.kinds.graphs.files.graph_file import GraphFile
 from kedge.kinds.graphs.files.values import edge_id
 from kedge.stores.graph.nodes import Edge, Node
 

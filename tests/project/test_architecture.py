@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from kedge.core.plugins import found
 from tests.support.paths import ROOT
 
 SOURCE = ROOT / "src" / "kedge"
@@ -33,6 +34,7 @@ BESIDE = {("retrieve", "ingest"), ("answer", "ingest"), ("text", "models"), ("ev
 """A folder that may not import one below it: the two halves of the way know each other by the stores alone."""
 PORTS = ("catalog", "vectors", "graph")
 """Folders of `stores` that hold a vendor a folder. Ports may share: the graph in SQL uses the catalog's database."""
+OWN_KINDS = tuple(f"kedge.kinds.{name}." for name in ("documents", "courses", "tables", "graphs"))
 LATE = {("kedge.core.outside", "kedge.core.described")}
 """Imported when pydantic asks what a value looks like, so that values themselves load no pydantic."""
 PUBLIC = "kedge"
@@ -139,6 +141,39 @@ def test_nobody_knows_a_kind_but_itself() -> None:
             if kind and kind[0] in kinds and kind != own:
                 known.add(f"{name} → {other}")
     assert sorted(known) == []
+
+
+def kind_said(node: ast.AST) -> Iterator[ast.expr | None]:
+    """What stands for a kind: a default or an argument `kind`, and what a kind is compared with."""
+    match node:
+        case ast.keyword("kind", value) | ast.AnnAssign(ast.Name("kind"), _, value):
+            yield value
+        case ast.arguments():
+            places = [*node.posonlyargs, *node.args]
+            yield from (
+                value
+                for arg, value in [
+                    *zip(places[len(places) - len(node.defaults) :], node.defaults, strict=True),
+                    *zip(node.kwonlyargs, node.kw_defaults, strict=True),
+                ]
+                if arg.arg == "kind"
+            )
+        case ast.Compare(left, _, others) if any("kind" in ast.unparse(one) for one in (left, *others)):
+            yield from (part for one in (left, *others) for part in ast.walk(one) if isinstance(part, ast.expr))
+
+
+def test_nobody_says_the_name_of_a_kind() -> None:
+    names = set(found("kedge.kinds"))
+    assert {"documents", "course", "table", "graph"} <= names
+    said = [
+        f"{name}:{value.lineno}: {value.value}"
+        for name, path in MODULES.items()
+        if name.split(".")[1:2] != ["testing"] and not name.startswith(OWN_KINDS)
+        for node in ast.walk(tree_of(path))
+        for value in kind_said(node)
+        if isinstance(value, ast.Constant) and value.value in names
+    ]
+    assert said == []
 
 
 def vendor_of(module: str) -> tuple[str, str] | None:

@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from kedge.core.errors import UsageError
 from kedge.core.outside import to_json
-from kedge.core.values import IngestMode, IngestRequest, Job, JobStatus, Json
+from kedge.core.values import DEFAULT_KIND, IngestMode, IngestRequest, Job, JobStatus, Json
 from kedge.kinds import installed
 from kedge.kinds.ports import Units
 from kedge.surfaces.cli.common import FAILED, CollectionOption, CommandRun, scope
@@ -26,7 +26,7 @@ def ingest(
     *,
     sources: Annotated[list[str], typer.Argument(metavar="PATH…", help="Files, folders, globs, URLs, JSONL corpora.")],
     collection: CollectionOption = None,
-    kind: Annotated[str, typer.Option(help="Kind of knowledge.")] = "documents",
+    kind: Annotated[str, typer.Option(help="Kind of knowledge.")] = DEFAULT_KIND,
     mode: Annotated[
         IngestMode, typer.Option(help="incremental skips the unchanged; full takes all; recreate empties first.")
     ] = IngestMode.INCREMENTAL,

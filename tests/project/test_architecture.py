@@ -34,7 +34,7 @@ BESIDE = {("retrieve", "ingest"), ("answer", "ingest"), ("text", "models"), ("ev
 """A folder that may not import one below it: the two halves of the way know each other by the stores alone."""
 PORTS = ("catalog", "vectors", "graph")
 """Folders of `stores` that hold a vendor a folder. Ports may share: the graph in SQL uses the catalog's database."""
-OWN_KINDS = tuple(f"kedge.kinds.{name}." for name in ("documents", "courses", "tables", "graphs"))
+OWN_KINDS = tuple(f"kedge.kinds.{path.name}." for path in (SOURCE / "kinds").iterdir() if path.is_dir())
 LATE = {("kedge.core.outside", "kedge.core.described")}
 """Imported when pydantic asks what a value looks like, so that values themselves load no pydantic."""
 PUBLIC = "kedge"

@@ -5,14 +5,19 @@ Prints each case before it begins, so that the last line of an unfinished run na
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from kedge.core.errors import EmptySourceError
 from kedge.ingest.chunk.passages import ChunkLimits, chunk
 from kedge.ingest.parse.own import MARKDOWN_APART
 from kedge.ingest.parse.reading import open_document
 from kedge.ingest.sources.discovery import uploaded
+from kedge.kinds.graphs.files.reading import open_graph_file
+from kedge.kinds.tables.feeding.dialect import column_names
 from kedge.models.embed.hashed import HashEmbedder
 from kedge.text.concepts import discussed
 from kedge.text.orders import ordering_spans
@@ -54,12 +59,30 @@ def _read(name: str) -> Callable[[str], object]:
     return read
 
 
+def _header(text: str) -> None:
+    """The first line of a table: a column a word."""
+    words = text.split()
+    column_names(words, len(words))
+
+
+def _graph(text: str) -> None:
+    """One JSON list with a node and an edge for each letter."""
+    rows = [row for place, letter in enumerate(text) for row in ({"id": place, "title": letter}, [place, "to", place])]
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "graph.json")
+        path.write_text(json.dumps(rows), "utf-8")
+        graph = open_graph_file(path, path.name)
+        assert len([*graph.nodes(), *graph.edges()]) == len(rows)
+
+
 WAYS: dict[str, tuple[int, int, Callable[[str], object]]] = {
     "text": (40_000, 200_000, _read("a.txt")),
     "markdown": (4_000, MARKDOWN_APART // 2, _read("a.md")),
     "sentences": (40_000, 200_000, sentences),
     "orders": (8_000, 80_000, ordering_spans),
     "concepts": (8_000, 80_000, lambda text: discussed(text, set)),
+    "header": (8_000, 8_000, _header),
+    "graph": (2_000, 20_000, _graph),
 }
 """The shorter and the longer length, and what reads. Longer markdown is read in a process that has a bound itself."""
 

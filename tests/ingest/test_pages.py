@@ -11,7 +11,7 @@ from kedge.ingest.parse.html import parse_html
 from kedge.ingest.parse.reading import open_document
 from kedge.ingest.parse.text import TextParser
 from kedge.ingest.sources.discovery import uploaded
-from kedge.text.language import language_of
+from kedge.text.iso639 import language_of
 
 PAGE = """<!doctype html><html lang=en><head><title>Page &amp; title</title><meta name=author content="Jo"></head>
 <body><nav>menu</nav><main><h1>Big &lt;One&gt;</h1><!-- c --><p>Hello <b>bold</b> and <a href="x.html">link

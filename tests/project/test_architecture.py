@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
+from kedge.core.plugins import found
 from tests.support.paths import ROOT
 
 SOURCE = ROOT / "src" / "kedge"
@@ -31,6 +34,9 @@ BESIDE = {("retrieve", "ingest"), ("answer", "ingest"), ("text", "models"), ("ev
 """A folder that may not import one below it: the two halves of the way know each other by the stores alone."""
 PORTS = ("catalog", "vectors", "graph")
 """Folders of `stores` that hold a vendor a folder. Ports may share: the graph in SQL uses the catalog's database."""
+OWN_KINDS = tuple(f"kedge.kinds.{path.name}." for path in (SOURCE / "kinds").iterdir() if path.is_dir())
+LATE = {("kedge.core.outside", "kedge.core.described")}
+"""Imported when pydantic asks what a value looks like, so that values themselves load no pydantic."""
 PUBLIC = "kedge"
 """`from kedge import Kedge`: the public names, for those at the top alone."""
 
@@ -47,9 +53,20 @@ def modules() -> dict[str, Path]:
 MODULES = modules()
 
 
-def imported(path: Path) -> Iterator[str]:
-    """The modules of Kedge that a file imports, in whichever form, at its top or inside a function."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """A file, parsed."""
+    return ast.parse(path.read_text("utf-8"))
+
+
+def imported(path: Path, *, for_types: bool = True) -> Iterator[str]:
+    """The modules of Kedge that a file imports, in whichever form, at its top or inside a function.
+
+    `for_types`: those for type checkers alone as well.
+    """
+    tree = tree_of(path)
+    unread = set() if for_types else {id(node) for node in _for_type_checkers(tree)}
+    for node in (one for one in ast.walk(tree) if id(one) not in unread):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "kedge")
         elif isinstance(node, ast.ImportFrom):
@@ -57,6 +74,13 @@ def imported(path: Path) -> Iterator[str]:
             if (node.module or "").split(".")[0] == "kedge":
                 named = [f"{node.module}.{alias.name}" for alias in node.names]
                 yield from (name if name in MODULES else str(node.module) for name in named)
+
+
+def _for_type_checkers(tree: ast.Module) -> Iterator[ast.AST]:
+    """All that stands below `if TYPE_CHECKING:`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            yield from (inner for statement in node.body for inner in ast.walk(statement))
 
 
 def folder_of(module: str) -> str:
@@ -92,6 +116,15 @@ def test_imports_point_down() -> None:
     assert sorted(upward) == []
 
 
+def test_no_modules_import_each_other() -> None:
+    """At their top or late, directly or by way of others; CycleError names them."""
+    known = {
+        name: {other for other in imported(path, for_types=False) if other != name and (name, other) not in LATE}
+        for name, path in MODULES.items()
+    }
+    TopologicalSorter(known).prepare()
+
+
 def test_the_halves_do_not_know_each_other() -> None:
     crossed = {f"{name} → {other}" for name, own, other in imports() if (own, other) in BESIDE}
     assert sorted(crossed) == []
@@ -108,6 +141,39 @@ def test_nobody_knows_a_kind_but_itself() -> None:
             if kind and kind[0] in kinds and kind != own:
                 known.add(f"{name} → {other}")
     assert sorted(known) == []
+
+
+def kind_said(node: ast.AST) -> Iterator[ast.expr | None]:
+    """What stands for a kind: a default or an argument `kind`, and what a kind is compared with."""
+    match node:
+        case ast.keyword("kind", value) | ast.AnnAssign(ast.Name("kind"), _, value):
+            yield value
+        case ast.arguments():
+            places = [*node.posonlyargs, *node.args]
+            yield from (
+                value
+                for arg, value in [
+                    *zip(places[len(places) - len(node.defaults) :], node.defaults, strict=True),
+                    *zip(node.kwonlyargs, node.kw_defaults, strict=True),
+                ]
+                if arg.arg == "kind"
+            )
+        case ast.Compare(left, _, others) if any("kind" in ast.unparse(one) for one in (left, *others)):
+            yield from (part for one in (left, *others) for part in ast.walk(one) if isinstance(part, ast.expr))
+
+
+def test_nobody_says_the_name_of_a_kind() -> None:
+    names = set(found("kedge.kinds"))
+    assert {"documents", "course", "table", "graph"} <= names
+    said = [
+        f"{name}:{value.lineno}: {value.value}"
+        for name, path in MODULES.items()
+        if name.split(".")[1:2] != ["testing"] and not name.startswith(OWN_KINDS)
+        for node in ast.walk(tree_of(path))
+        for value in kind_said(node)
+        if isinstance(value, ast.Constant) and value.value in names
+    ]
+    assert said == []
 
 
 def vendor_of(module: str) -> tuple[str, str] | None:
@@ -161,7 +227,7 @@ def test_every_form_of_import_is_seen(written: str, tmp_path: Path) -> None:
 def test_every_folder_says_its_job_in_one_sentence() -> None:
     silent = []
     for name, path in MODULES.items():
-        doc = ast.get_docstring(ast.parse(path.read_text("utf-8")))
+        doc = ast.get_docstring(tree_of(path))
         if path.name == "__init__.py" and (not doc or not doc.split("\n\n")[0].rstrip().endswith(".")):
             silent.append(name)
     assert silent == []

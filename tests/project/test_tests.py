@@ -35,3 +35,21 @@ def test_no_test_replaces_a_function_for_the_whole_process() -> None:
         if name.split(".")[-2] in WHOLE_PROCESS and name not in ALLOWED
     }
     assert found == set()
+
+
+BESIDE_SOURCE = {"campaigns", "consistency", "contract", "hostile", "project", "services", "support"}
+"""What CONTRIBUTING.md names beside the folders of the source."""
+BELOW = {"engine/upgrade": "homes of earlier versions", "surfaces/page": "the page, in a browser"}
+"""Folders of tests for what is no folder of the source, with what they test."""
+
+
+def test_the_folders_mirror_the_source() -> None:
+    source = ROOT / "src" / "kedge"
+    folders = {path.parent.relative_to(ROOT / "tests") for path in TESTS} - {Path()}
+    mirrored = {folder for folder in folders if folder.parts[0] not in BESIDE_SOURCE}
+    assert sorted(str(folder) for folder in mirrored if not (source / folder).is_dir()) == sorted(BELOW)
+    with_code = {path.name for path in source.iterdir() if (path / "__init__.py").exists()}
+    assert with_code - {folder.parts[0] for folder in mirrored} == {"testing"}  # `contract` runs it
+    assert {path.name for path in (ROOT / "tests").glob("*.py")} == {"__init__.py", "conftest.py"}
+    named = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    assert [name for name in sorted(BESIDE_SOURCE) if f"`{name}/`" not in named] == []

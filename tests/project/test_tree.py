@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,14 @@ def shown(page: Path) -> str:
 @pytest.mark.parametrize(("page", "depth"), PAGES.items(), ids=[page.stem for page in PAGES])
 def test_the_page_shows_the_tree(page: Path, depth: int) -> None:
     assert shown(page) == tree(depth)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
+def test_the_files_and_folders_that_the_page_names_are_there(page: Path) -> None:
+    named = set(re.findall(r"`((?:[a-z_]+/)+(?:[a-z_]+\.py)?)`", page.read_text("utf-8")))
+    assert len(named) > 10
+    places = (SOURCE, ROOT, ROOT / "tests")
+    assert sorted(name for name in named if not any((place / name).exists() for place in places)) == []
 
 
 def write() -> None:

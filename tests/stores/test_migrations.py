@@ -20,8 +20,8 @@ from kedge.core.errors import StoreError
 from kedge.core.settings import Settings
 from kedge.stores.catalog.sql import schema_graph, schema_nodes
 from kedge.stores.catalog.sql.catalog import open_catalog
-from kedge.stores.catalog.sql.migrate import SCRIPTS, migrate
 from kedge.stores.catalog.sql.schema import REVISION, metadata
+from kedge.stores.catalog.sql.upgrade import SCRIPTS, migrate
 from kedge.stores.graph.sql import open_graph
 from kedge.testing.catalog.sample import HERE, THEN, collection, document, publish
 from kedge.testing.graph.sample import library
@@ -178,7 +178,7 @@ def test_revisions_are_found_beside_the_code_whatever_its_path(tmp_path: Path, m
     """As in an installed wheel: no alembic.ini, and characters that a configuration file would trip over."""
     moved = tmp_path / "site %(here)s packages"
     shutil.copytree(SCRIPTS, moved)
-    monkeypatch.setattr("kedge.stores.catalog.sql.migrate.SCRIPTS", moved)
+    monkeypatch.setattr("kedge.stores.catalog.sql.upgrade.SCRIPTS", moved)
     asyncio.run(use(tmp_path))
     assert Config().config_file_name is None
     assert schema_graph.concepts.name in metadata.tables

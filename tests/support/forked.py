@@ -34,7 +34,7 @@ PROCESSES.set_forkserver_preload(
         "kedge.kinds.tables.kind",
         "kedge.models.embed.hashed",
         "kedge.stores.catalog.sql.catalog",
-        "kedge.stores.catalog.sql.migrate",
+        "kedge.stores.catalog.sql.upgrade",
         "kedge.stores.graph.sql.concepts",
         "kedge.stores.graph.sql.nodes",
         "kedge.stores.vectors.edge.store",

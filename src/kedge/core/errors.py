@@ -49,7 +49,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from kedge.core.values import Json
+    from kedge.core.values.base import Json
 
 
 class KedgeError(Exception):

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kedge.core.values import Json
+    from kedge.core.values.base import Json
 
 MAX_NAME_CHARS = 200
 MAX_DEPTH = 32

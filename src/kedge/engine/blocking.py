@@ -20,6 +20,7 @@ from kedge.core.errors import KedgeError, UsageError
 from kedge.core.plugins import resolved
 from kedge.core.settings import load_settings
 from kedge.core.values import (
+    DEFAULT_KIND,
     DEFAULT_TENANT,
     Answer,
     Collection,
@@ -112,7 +113,7 @@ class Kedge:
         self,
         *sources: str | Path,
         collection: str | None = None,
-        kind: str = "documents",
+        kind: str = DEFAULT_KIND,
         mode: Literal["incremental", "full", "recreate"] = "incremental",
         topic: str | None = None,
         title: str | None = None,

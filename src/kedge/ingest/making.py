@@ -7,7 +7,7 @@ from datetime import datetime
 from kedge.core.values import Chunk, Document, DocumentStatus, IngestRequest, Metadata, Passage
 from kedge.ingest.parse.reading import DocumentReader
 from kedge.ingest.sources.source import Source
-from kedge.text.language import language_of
+from kedge.text.iso639 import language_of
 
 
 def document_of(

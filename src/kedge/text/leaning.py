@@ -114,8 +114,6 @@ _SOMEONE = re.compile(
 _LATER_NAME = re.compile(r"(?<=\s)[A-ZÀ-ÖØ-Þ][\w’'-]+")
 
 
-MOST_WORDS = 8
-"""Of a fragment."""
 MIN_CONTENT = 2
 """Content words of a question that can stand by itself behind `and` or `what if`."""
 MOST_KEYWORDS = 3

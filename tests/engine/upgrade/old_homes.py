@@ -15,9 +15,9 @@ from kedge.engine.backup.copying import _index_words
 from kedge.engine.engine import Engine
 from kedge.stores.catalog.sql import postgresql, sqlite
 from kedge.stores.catalog.sql.database import read_url
-from kedge.stores.catalog.sql.migrate import SCRIPTS, migrate
 from kedge.stores.catalog.sql.postgresql import create_schema
 from kedge.stores.catalog.sql.schema import metadata
+from kedge.stores.catalog.sql.upgrade import SCRIPTS, migrate
 from kedge.stores.graph.nodes import Edge, Node
 from tests.engine.backup.made import GRAPH, SEA, TABLE, settings_of
 from tests.support.surfaces import QUESTION, write_corpus

@@ -29,8 +29,8 @@ from kedge.core.values import DEFAULT_TENANT, IngestRequest, Scope
 from kedge.engine.engine import Engine
 from kedge.engine.home import Home
 from kedge.ingest.tracker import new_job
-from kedge.stores.catalog.sql.migrate import migrate
 from kedge.stores.catalog.sql.schema import REVISION
+from kedge.stores.catalog.sql.upgrade import migrate
 from kedge.stores.ports import Point
 from tests.contract.postgresql import url_of
 from tests.models.model_server import serving

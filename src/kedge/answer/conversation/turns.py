@@ -19,7 +19,9 @@ from typing import Protocol, TypeAlias
 
 from kedge.core.errors import StoreError
 from kedge.core.settings import Settings
+from kedge.stores.queries import load_queries
 
+QUERIES = load_queries(__package__, "turns.sql")
 MOST_TURNS = 6
 """Last questions that are remembered of a session."""
 MOST_SESSIONS = 2000
@@ -103,43 +105,34 @@ class FileTurns:
     def _drop(self, key: Key) -> None:
         if self._path.exists():
             with closing(self._open()) as database, database:
-                database.execute("DELETE FROM turns WHERE tenant = ? AND session = ?", key)
+                database.execute(QUERIES["forget"], key)
 
     def _last(self, key: Key) -> list[Turn]:
         if not self._path.exists():
             return []
         with closing(self._open()) as database, database:
             self._forget(database)
-            rows = database.execute(
-                "SELECT said FROM turns WHERE tenant = ? AND session = ? ORDER BY id", key
-            ).fetchall()
+            rows = database.execute(QUERIES["last"], key).fetchall()
         return [_read(said) for (said,) in rows][-MOST_TURNS:]
 
     def _add(self, key: Key, turn: Turn) -> None:
         with closing(self._open()) as database, database:
             now = self._clock()
             said = json.dumps(asdict(turn), ensure_ascii=False)
-            database.execute("INSERT INTO turns (tenant, session, used, said) VALUES (?, ?, ?, ?)", (*key, now, said))
-            database.execute("UPDATE turns SET used = ? WHERE tenant = ? AND session = ?", (now, *key))
-            database.execute(
-                "DELETE FROM turns WHERE tenant = ? AND session = ? AND id NOT IN "
-                "(SELECT id FROM turns WHERE tenant = ? AND session = ? ORDER BY id DESC LIMIT ?)",
-                (*key, *key, MOST_TURNS),
-            )
+            database.execute(QUERIES["add"], (*key, now, said))
+            database.execute(QUERIES["touch"], (now, *key))
+            database.execute(QUERIES["keep_last"], (*key, *key, MOST_TURNS))
             self._forget(database)
 
     def _forget(self, database: sqlite3.Connection) -> None:
-        database.execute("DELETE FROM turns WHERE used <= ?", (self._clock() - self._seconds,))
+        database.execute(QUERIES["forget_old"], (self._clock() - self._seconds,))
 
     def _open(self) -> sqlite3.Connection:
         try:
             database = sqlite3.connect(self._path, timeout=10)
             self._path.chmod(0o600)
-            database.execute("PRAGMA secure_delete = ON")
-            database.execute(
-                "CREATE TABLE IF NOT EXISTS turns (id INTEGER PRIMARY KEY, tenant TEXT NOT NULL, "
-                "session TEXT NOT NULL, used REAL NOT NULL, said TEXT NOT NULL)"
-            )
+            database.execute(QUERIES["forget_for_good"])
+            database.execute(QUERIES["create"])
         except (sqlite3.Error, OSError) as error:
             raise StoreError(
                 f"{self._path} cannot be used: {error}.", hint="Remove the file, or set session_keep to memory."

@@ -29,7 +29,16 @@ from kedge.core.values.document import Document, DocumentPage, DocumentStatus
 from kedge.core.values.filters import Filter
 from kedge.core.values.health import Health, ServerReadiness
 from kedge.core.values.hit import Channel, ChannelHit, Scored, SearchHit, SearchResult
-from kedge.core.values.job import Accepted, IngestMode, IngestRequest, Job, JobState, JobStatus, SourceError
+from kedge.core.values.job import (
+    DEFAULT_KIND,
+    Accepted,
+    IngestMode,
+    IngestRequest,
+    Job,
+    JobState,
+    JobStatus,
+    SourceError,
+)
 from kedge.core.values.parsed import Block, BlockKind, Chunk, Link, ParsedDocument
 from kedge.core.values.passage import (
     PAGE_BREAKS,
@@ -44,6 +53,7 @@ from kedge.core.values.query import MAX_QUERY_CHARS, MAX_TOP_K, Query
 from kedge.core.values.stream import EventType, StreamEvent
 
 __all__ = [
+    "DEFAULT_KIND",
     "DEFAULT_TENANT",
     "MAX_QUERY_CHARS",
     "MAX_TOP_K",

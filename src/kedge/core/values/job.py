@@ -11,6 +11,9 @@ from typing import Literal, TypeAlias
 from kedge.core.outside import outside
 from kedge.core.values.base import Metadata, Scope
 
+DEFAULT_KIND = "documents"
+"""The kind of what is taken in where none is said. No other code names a kind but the kind itself."""
+
 
 class IngestMode(StrEnum):
     """incremental skips what is unchanged; full takes everything again; recreate empties the collection first."""
@@ -27,7 +30,7 @@ class IngestRequest:
     scope: Scope
     sources: tuple[str, ...]
     """Files, folders, globs, URLs, JSONL corpora."""
-    kind: str = "documents"
+    kind: str = DEFAULT_KIND
     mode: IngestMode = IngestMode.INCREMENTAL
     topic: str | None = None
     """topic_tag of every passage."""

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 import duckdb
 
 from kedge.core.errors import SourceTooLargeError, UnreadableError
+from kedge.stores.queries import filled, load_queries
+
+QUERIES = load_queries(__package__, "parquet.sql")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +31,12 @@ def parquet_to_csv(path: str, target: str, name: str, memory: int) -> ParquetFac
     }
     try:
         with duckdb.connect(":memory:", config=options) as connection:
-            described = connection.execute("DESCRIBE SELECT * FROM read_parquet(?)", [path]).fetchall()
+            described = connection.execute(QUERIES["describe"], [path]).fetchall()
             names = [str(row[0]) for row in described]
             quoted = ['"' + column.replace('"', '""') + '"' for column in names]
             cells = ", ".join(f"replace({column}::VARCHAR, chr(0), '')" for column in quoted)
-            copied = connection.execute(
-                f"COPY (SELECT row_number() OVER (), row_number() OVER (), {cells} FROM read_parquet($path)) "  # noqa: S608
-                "TO $target (FORMAT csv, HEADER false, DELIMITER ',', QUOTE '\"', ESCAPE '\"')",
-                {"path": path, "target": target},
-            ).fetchone()
+            statement = filled(QUERIES["to_csv"], cells=cells)
+            copied = connection.execute(statement, {"path": path, "target": target}).fetchone()
     except (duckdb.OutOfMemoryException, MemoryError) as error:
         raise MemoryError from error
     except duckdb.Error as error:

@@ -14,7 +14,8 @@ from kedge.ingest.batch import Target
 from kedge.ingest.sources.source import is_file_within, source_error, unreadable
 from kedge.ingest.tracker import JobTracker
 from kedge.ingest.write.remove import sweep
-from kedge.kinds.graphs.files.reading import GraphFile, open_graph_file
+from kedge.kinds.graphs.files.graph_file import GraphFile
+from kedge.kinds.graphs.files.reading import open_graph_file
 from kedge.kinds.graphs.indexing import index
 from kedge.stores.graph.nodes import Edge, Node
 from kedge.stores.graph.rules import check

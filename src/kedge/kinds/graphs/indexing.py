@@ -18,7 +18,7 @@ from kedge.kinds.graphs.naming import readable
 from kedge.models.ports import Embedder
 from kedge.stores.bundle import Stores
 from kedge.stores.graph.nodes import Node
-from kedge.text.language import language_of
+from kedge.text.iso639 import language_of
 
 FORMAT = "node"
 MAX_TEXT_CHARS = 8000

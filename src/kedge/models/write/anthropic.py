@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 
 import anthropic
@@ -13,7 +13,7 @@ from kedge.core.settings import Settings
 from kedge.core.stages import carried
 from kedge.models.ports import Finish, LanguageModel, Prompt, Usage, WrittenPiece
 from kedge.models.write.limits import LimitedModel, ModelLimits
-from kedge.models.write.named import CONNECT_SECONDS, ServedModel, read_name
+from kedge.models.write.named import CONNECT_SECONDS, ModelByName, ServedModel, read_name
 
 ANTHROPIC = "https://api.anthropic.com"
 WINDOW = 200_000
@@ -42,11 +42,11 @@ def open_language_model(name: str, settings: Settings) -> LanguageModel:
     return LimitedModel(ClaudeModel(named), ModelLimits.of(settings))
 
 
-class ClaudeModel:
+class ClaudeModel(ModelByName):
     """Streams messages. Makes one attempt; retries are the limits' work."""
 
     def __init__(self, named: ServedModel) -> None:
-        self._named = named
+        super().__init__(named)
         self._client = anthropic.AsyncAnthropic(
             api_key=named.secret,
             base_url=named.base,
@@ -54,17 +54,6 @@ class ClaudeModel:
             timeout=httpx2.Timeout(named.read_timeout, connect=CONNECT_SECONDS),
             open_telemetry=False,
         )
-
-    @property
-    def name(self) -> str:
-        return self._named.name
-
-    @property
-    def window(self) -> int:
-        return self._named.window
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        return self._named.count(texts)
 
     async def stream(self, prompt: Prompt) -> AsyncGenerator[WrittenPiece, None]:
         heat = self._named.temperature

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pydantic import SecretStr
@@ -42,6 +43,24 @@ class ServedModel:
     def secret(self) -> str:
         """The key as the vendors' clients want it: never empty, else they look for one of their own."""
         return self.key.get_secret_value() if self.key else "none"
+
+
+class ModelByName:
+    """What every model on a server says of itself: what its name said."""
+
+    def __init__(self, named: ServedModel) -> None:
+        self._named = named
+
+    @property
+    def name(self) -> str:
+        return self._named.name
+
+    @property
+    def window(self) -> int:
+        return self._named.window
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return self._named.count(texts)
 
 
 def read_name(name: str, settings: Settings, *, vendor: str, home: str, windows: tuple[int, int]) -> ServedModel:

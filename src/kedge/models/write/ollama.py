@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import httpx
@@ -12,7 +12,7 @@ from kedge.core.settings import Settings
 from kedge.core.stages import carried
 from kedge.models.ports import Finish, LanguageModel, Prompt, Usage, WrittenPiece
 from kedge.models.write.limits import LimitedModel, ModelLimits
-from kedge.models.write.named import CONNECT_SECONDS, ServedModel, read_name
+from kedge.models.write.named import CONNECT_SECONDS, ModelByName, ServedModel, read_name
 
 OLLAMA = "http://127.0.0.1:11434"
 WINDOW = 8192
@@ -25,28 +25,17 @@ def open_language_model(name: str, settings: Settings) -> LanguageModel:
     return LimitedModel(OllamaModel(named), ModelLimits.of(settings))
 
 
-class OllamaModel:
+class OllamaModel(ModelByName):
     """Streams chats, one JSON object a line. Makes one attempt; retries are the limits' work.
 
     The window is sent with every call: Ollama's own default is small, and it cuts what is longer without a word.
     """
 
     def __init__(self, named: ServedModel) -> None:
-        self._named = named
+        super().__init__(named)
         headers = {"Authorization": f"Bearer {named.secret}"} if named.key else {}
         timeout = httpx.Timeout(named.read_timeout, connect=CONNECT_SECONDS)
         self._client = httpx.AsyncClient(headers=headers, timeout=timeout)
-
-    @property
-    def name(self) -> str:
-        return self._named.name
-
-    @property
-    def window(self) -> int:
-        return self._named.window
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        return self._named.count(texts)
 
     async def stream(self, prompt: Prompt) -> AsyncGenerator[WrittenPiece, None]:
         upstream = self._named.upstream

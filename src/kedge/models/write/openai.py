@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -17,7 +17,7 @@ from kedge.core.settings import Settings
 from kedge.core.stages import carried
 from kedge.models.ports import Finish, LanguageModel, Prompt, Usage, WrittenPiece
 from kedge.models.write.limits import LimitedModel, ModelLimits
-from kedge.models.write.named import CONNECT_SECONDS, ServedModel, read_name
+from kedge.models.write.named import CONNECT_SECONDS, ModelByName, ServedModel, read_name
 
 OPENAI = "https://api.openai.com/v1"
 WINDOW, ELSEWHERE = 128_000, 8192
@@ -30,11 +30,11 @@ def open_language_model(name: str, settings: Settings) -> LanguageModel:
     return LimitedModel(ChatModel(named), ModelLimits.of(settings))
 
 
-class ChatModel:
+class ChatModel(ModelByName):
     """Streams chat completions. Makes one attempt; retries are the limits' work."""
 
     def __init__(self, named: ServedModel) -> None:
-        self._named = named
+        super().__init__(named)
         self._tells_usage = True
         self._client = openai.AsyncOpenAI(
             api_key=named.secret,
@@ -42,17 +42,6 @@ class ChatModel:
             max_retries=0,
             timeout=httpx2.Timeout(named.read_timeout, connect=CONNECT_SECONDS),
         )
-
-    @property
-    def name(self) -> str:
-        return self._named.name
-
-    @property
-    def window(self) -> int:
-        return self._named.window
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        return self._named.count(texts)
 
     async def stream(self, prompt: Prompt) -> AsyncGenerator[WrittenPiece, None]:
         async with self._translated():

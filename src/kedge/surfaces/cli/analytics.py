@@ -29,37 +29,37 @@ TenantOption = Annotated[str, typer.Option(help="Whose queries.")]
 
 
 @command(app, "show")
-def show(session: CommandRun, tenant: TenantOption = DEFAULT_TENANT) -> None:
+def show(run: CommandRun, tenant: TenantOption = DEFAULT_TENANT) -> None:
     """Show counts and mean times of the queries that are kept."""
-    found = _with_catalog(session.settings(), lambda catalog: catalog.analytics.summary(tenant))
-    if session.json:
-        session.emit(dict(found))
+    found = _with_catalog(run.settings(), lambda catalog: catalog.analytics.summary(tenant))
+    if run.json:
+        run.emit(dict(found))
         return
     table = plain_table("figure", "value")
     for name, value in found.items():
         table.add_row(name.replace("_", " "), _shown(value))
-    session.out.print(table)
+    run.out.print(table)
 
 
 @command(app, "sweep")
-def sweep(session: CommandRun) -> None:
+def sweep(run: CommandRun) -> None:
     """Forget queries older than `analytics_days` now; servers and workers do it every hour."""
-    settings = session.settings()
+    settings = run.settings()
     swept = _with_catalog(settings, lambda catalog: _retention(settings, catalog).sweep())
-    if session.json:
-        session.emit({"queries": swept})
+    if run.json:
+        run.emit({"queries": swept})
     else:
-        session.out.print(f"{swept} queries older than {settings.analytics_days:g} days forgotten", markup=False)
+        run.out.print(f"{swept} queries older than {settings.analytics_days:g} days forgotten", markup=False)
 
 
 @command(app, "erase")
 def erase(
-    session: CommandRun,
+    run: CommandRun,
     user: Annotated[str, typer.Option(help="Who: the id of a key (`kedge key list`), or `local`.")],
     tenant: TenantOption = DEFAULT_TENANT,
 ) -> None:
     """Erase what is kept of a user: queries, metrics, feedback, sessions and what was said in them."""
-    settings = session.settings()
+    settings = run.settings()
     home = Home(settings.home)
     home.path.mkdir(parents=True, exist_ok=True)
 
@@ -68,12 +68,12 @@ def erase(
         return await _retention(settings, catalog).erase(tenant, hashed)
 
     erased = _with_catalog(settings, work)
-    if session.json:
-        session.emit(to_json(erased))
+    if run.json:
+        run.emit(to_json(erased))
         return
-    session.out.print(f"{erased.queries} queries and {erased.sessions} sessions of {user} erased", markup=False)
+    run.out.print(f"{erased.queries} queries and {erased.sessions} sessions of {user} erased", markup=False)
     if settings.session_keep == "memory":
-        session.note(
+        run.note(
             f"What a running server remembers of conversations goes {settings.session_minutes:g} minutes after their "
             "last question, or at once with DELETE /api/analytics/users/{user}."
         )

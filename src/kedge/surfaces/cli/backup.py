@@ -22,7 +22,7 @@ from kedge.surfaces.cli.progress import phase_progress
 
 
 def backup(
-    session: CommandRun,
+    run: CommandRun,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write, or to verify.")],
     verify: Annotated[bool, typer.Option("--verify", help="Write nothing: read FILE and compare every sum.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace FILE if it is there.")] = False,
@@ -32,32 +32,32 @@ def backup(
 ) -> None:
     """Write everything into one file, also while a server uses the home and writes."""
     if verify:
-        _verify(session, file)
+        _verify(run, file)
         return
     if file.exists() and not force:
         raise ConflictError(f"{file} is there already.", hint="Name another file, or add --force to replace it.")
-    settings = session.settings()
-    with phase_progress(session) as on_phase:
+    settings = run.settings()
+    with phase_progress(run) as on_phase:
         made = _from_server(settings, file, url, on_phase) if url else asyncio.run(_take(settings, file, on_phase))
-    if session.json:
-        session.emit({"file": str(file), "file_bytes": file.stat().st_size, **made.as_json()})
+    if run.json:
+        run.emit({"file": str(file), "file_bytes": file.stat().st_size, **made.as_json()})
         return
-    session.out.print(Text(f"{file}: {_held(made)}, {file.stat().st_size / 1e6:.1f} MB", style="green"))
+    run.out.print(Text(f"{file}: {_held(made)}, {file.stat().st_size / 1e6:.1f} MB", style="green"))
     for what in made.left_out:
-        session.note(f"left out {what}")
+        run.note(f"left out {what}")
 
 
 def restore(
-    session: CommandRun,
+    run: CommandRun,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Backup to restore.")],
     force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
 ) -> None:
     """Put a backup back as the home (`--home`), or into the stores that the settings name; then check everything."""
-    settings = session.settings()
-    with phase_progress(session) as on_phase:
+    settings = run.settings()
+    with phase_progress(run) as on_phase:
         done = asyncio.run(restore_backup(settings, file, force=force, on_phase=on_phase))
-    if session.json:
-        session.emit(
+    if run.json:
+        run.emit(
             {
                 **done.manifest.as_json(),
                 "home": str(settings.home),
@@ -68,8 +68,8 @@ def restore(
             }
         )
         return
-    session.out.print(Text(f"restored {settings.home}: {_held(done.manifest)}", style="green"))
-    _tell(session, done)
+    run.out.print(Text(f"restored {settings.home}: {_held(done.manifest)}", style="green"))
+    _tell(run, done)
 
 
 async def _take(settings: Settings, file: Path, on_phase: OnPhase) -> Manifest:
@@ -99,16 +99,14 @@ def _from_server(settings: Settings, file: Path, url: str, on_phase: OnPhase) ->
         return archive.manifest
 
 
-def _verify(session: CommandRun, file: Path) -> None:
-    with phase_progress(session) as on_phase, Archive(file) as archive:
+def _verify(run: CommandRun, file: Path) -> None:
+    with phase_progress(run) as on_phase, Archive(file) as archive:
         archive.verify(on_phase)
     held = archive.manifest
-    if session.json:
-        session.emit({"file": str(file), "ok": True, **held.as_json()})
+    if run.json:
+        run.emit({"file": str(file), "ok": True, **held.as_json()})
         return
-    session.out.print(
-        Text(f"{file} is whole: {_held(held)}; made {held.created_at} by Kedge {held.kedge}", style="green")
-    )
+    run.out.print(Text(f"{file} is whole: {_held(held)}; made {held.created_at} by Kedge {held.kedge}", style="green"))
 
 
 def _held(manifest: Manifest) -> str:
@@ -117,9 +115,9 @@ def _held(manifest: Manifest) -> str:
     return ", ".join(f"{counts.get(name, 0)} {name}" for name in shown if counts.get(name)) or "nothing yet"
 
 
-def _tell(session: CommandRun, done: Restored) -> None:
+def _tell(run: CommandRun, done: Restored) -> None:
     jobs = done.manifest.counts.get("jobs", 0)
     embedded = f", {done.embedded} embedded again" if done.embedded else ""
-    session.note(f"catalog, vectors and graph agree: {done.report.passages} passages{embedded}")
+    run.note(f"catalog, vectors and graph agree: {done.report.passages} passages{embedded}")
     if jobs:
-        session.note(f"{jobs} unfinished jobs go on when a server or worker starts")
+        run.note(f"{jobs} unfinished jobs go on when a server or worker starts")

@@ -15,26 +15,26 @@ if TYPE_CHECKING:
 
 
 def check(
-    session: CommandRun,
+    run: CommandRun,
     repair: Annotated[bool, typer.Option("--repair", help="Remove and rebuild what is wrong.")] = False,
 ) -> None:
     """Compare catalog, vectors and graph; exit 1 when something is wrong and was not repaired."""
-    report = session.with_engine(session.settings(), lambda engine: engine.check(repair))
-    if session.json:
-        session.emit(to_json(report))
+    report = run.with_engine(run.settings(), lambda engine: engine.check(repair))
+    if run.json:
+        run.emit(to_json(report))
     else:
-        _show_report(session, report)
+        _show_report(run, report)
     if not report.ok:
         raise typer.Exit(FAILED)
 
 
-def _show_report(session: CommandRun, report: CheckReport) -> None:
+def _show_report(run: CommandRun, report: CheckReport) -> None:
     for problem in report.problems:
         mark = ("repaired ", "yellow") if problem.repaired else ("wrong    ", "bold red")
         where = f" in {problem.collection}" if problem.collection else ""
-        session.out.print(Text.assemble(mark, f"{problem.kind}{where}: {problem.count}, {problem.detail}"))
+        run.out.print(Text.assemble(mark, f"{problem.kind}{where}: {problem.count}, {problem.detail}"))
     if report.ok:
         seen = f"{report.collections} collections, {report.passages} passages"
-        session.out.print(Text(f"catalog, vectors and graph agree ({seen})", style="green"))
+        run.out.print(Text(f"catalog, vectors and graph agree ({seen})", style="green"))
     else:
-        session.note("repair with: kedge check --repair")
+        run.note("repair with: kedge check --repair")

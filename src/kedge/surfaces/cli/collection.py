@@ -23,32 +23,32 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the collectio
 
 
 @command(app, "list")
-def list_(session: CommandRun) -> None:
+def list_(run: CommandRun) -> None:
     """List all collections."""
-    found = session.with_engine(session.settings(), lambda engine: engine.collections(DEFAULT_TENANT))
-    if session.json:
-        session.emit([to_json(collection) for collection in found])
+    found = run.with_engine(run.settings(), lambda engine: engine.collections(DEFAULT_TENANT))
+    if run.json:
+        run.emit([to_json(collection) for collection in found])
         return
     if not found:
-        session.note("No collections yet. Begin with: kedge ingest PATH")
+        run.note("No collections yet. Begin with: kedge ingest PATH")
         return
-    session.out.print(_table(found))
+    run.out.print(_table(found))
 
 
 @command(app, "show")
-def show(session: CommandRun, name: Name) -> None:
+def show(run: CommandRun, name: Name) -> None:
     """Show one collection, with the indexes it has beside the one in use."""
-    settings = session.settings()
+    settings = run.settings()
 
     async def work(engine: Engine) -> dict[str, Json]:
         return await _shown(engine, await engine.collection(scope(settings, name)))
 
-    show_fields(session, session.with_engine(settings, work))
+    show_fields(run, run.with_engine(settings, work))
 
 
 @command(app, "reindex")
 def reindex(
-    session: CommandRun,
+    run: CommandRun,
     name: Name,
     *,
     embedder: Annotated[str | None, typer.Option(help="Embedder of the new index; default: the setting's.")] = None,
@@ -64,11 +64,11 @@ def reindex(
     """
     if rollback + discard + (embedder is not None or drop_old) > 1:
         raise UsageError("--rollback and --discard go with no other option.", hint="Give one of them alone.")
-    settings = session.settings()
+    settings = run.settings()
     place = scope(settings, name)
 
     async def work(engine: Engine) -> None:
-        with phase_progress(session) as on_progress:
+        with phase_progress(run) as on_progress:
             on_count = partial(on_progress, "embedding")
             if discard:
                 await engine.discard_indexes(place)
@@ -76,24 +76,24 @@ def reindex(
                 await engine.rollback(place, on_count)
             else:
                 await engine.reindex(place, embedder or settings.embedder, on_count, keep_old=not drop_old)
-        show_fields(session, await _shown(engine, await engine.collection(place)))
-        await settle(session, engine)
+        show_fields(run, await _shown(engine, await engine.collection(place)))
+        await settle(run, engine)
 
-    session.with_engine(settings, work)
+    run.with_engine(settings, work)
 
 
 @command(app, "delete")
 def delete(
-    session: CommandRun, name: Name, yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False
+    run: CommandRun, name: Name, yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False
 ) -> None:
     """Delete a collection with everything in it."""
-    settings = session.settings()
-    confirm(session, f"Delete collection {name!r} with everything in it?", yes)
-    session.with_engine(settings, lambda engine: engine.delete_collection(scope(settings, name)))
-    if session.json:
-        session.emit({"deleted": name})
+    settings = run.settings()
+    confirm(run, f"Delete collection {name!r} with everything in it?", yes)
+    run.with_engine(settings, lambda engine: engine.delete_collection(scope(settings, name)))
+    if run.json:
+        run.emit({"deleted": name})
     else:
-        session.out.print(f"deleted {name}", markup=False)
+        run.out.print(f"deleted {name}", markup=False)
 
 
 async def _shown(engine: Engine, collection: Collection) -> dict[str, Json]:

@@ -110,14 +110,16 @@ def _with_globals(function: Callable[Concatenate[CommandRun, P], None]) -> Calla
     shared = list(inspect.signature(_shared, eval_str=True).parameters.values())
 
     @functools.wraps(function)
-    def run(*args: Any, ctx: typer.Context, home: Path | None, json_: bool, config: Path | None, **values: Any) -> None:
+    def called(
+        *args: Any, ctx: typer.Context, home: Path | None, json_: bool, config: Path | None, **values: Any
+    ) -> None:
         options = Globals(home, json_, config).over(ctx.ensure_object(Globals))
-        with_errors(CommandRun(options), lambda session: function(session, *args, **values))
+        with_errors(CommandRun(options), lambda run: function(run, *args, **values))
 
     parameters = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in (*own, *shared)]
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return run
+    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return called
 
 
 def _shared(
@@ -126,26 +128,26 @@ def _shared(
     """The parameters that every command has."""
 
 
-def with_errors(session: CommandRun, work: Callable[[CommandRun], None]) -> None:
+def with_errors(run: CommandRun, work: Callable[[CommandRun], None]) -> None:
     """Do the work; say what went wrong and exit with the right code."""
     try:
-        work(session)
+        work(run)
     except KedgeError as error:
-        show_error(session, error)
+        show_error(run, error)
         raise typer.Exit(WRONG_USAGE if isinstance(error, UsageError) else FAILED) from error
     except KeyboardInterrupt as interrupt:
-        session.note(INTERRUPTED)
+        run.note(INTERRUPTED)
         raise typer.Exit(130) from interrupt
 
 
-def show_error(session: CommandRun, error: KedgeError) -> None:
+def show_error(run: CommandRun, error: KedgeError) -> None:
     """The error as text on stderr, or as the one error JSON on stdout."""
-    if session.json:
-        session.emit(error.as_json())
+    if run.json:
+        run.emit(error.as_json())
         return
-    session.notes.print(f"[bold red]error:[/] {_escape(error.message)}", soft_wrap=True)
+    run.notes.print(f"[bold red]error:[/] {_escape(error.message)}", soft_wrap=True)
     if error.hint:
-        session.notes.print(f"[bold]hint:[/]  {_escape(error.hint)}", soft_wrap=True)
+        run.notes.print(f"[bold]hint:[/]  {_escape(error.hint)}", soft_wrap=True)
 
 
 def _console(stream: TextIO) -> Console:

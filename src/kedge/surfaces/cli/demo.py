@@ -30,13 +30,13 @@ QUESTIONS = (
 """Picked from fifteen that were tried, because they come out right: a show, not a measure. `kedge eval` measures."""
 
 
-def demo(session: CommandRun) -> None:
+def demo(run: CommandRun) -> None:
     """Take in a small bundled handbook and ask it three questions; the last one it must refuse."""
-    settings = session.settings()
+    settings = run.settings()
     where = scope(settings, COLLECTION)
     with (
         resources.as_file(resources.files("kedge") / "data" / "demo") as folder,
-        ingest_progress(session) as on_progress,
+        ingest_progress(run) as on_progress,
     ):
         request = IngestRequest(where, (str(folder),))
 
@@ -44,29 +44,29 @@ def demo(session: CommandRun) -> None:
             job = await engine.ingest(request, on_progress)
             return job, [await engine.ask(Query(text, where)) for _, text in QUESTIONS]
 
-        job, answers = session.with_engine(settings, work)
-    if session.json:
-        session.emit({"job": to_json(job), "answers": [to_json(answer) for answer in answers]})
+        job, answers = run.with_engine(settings, work)
+    if run.json:
+        run.emit({"job": to_json(job), "answers": [to_json(answer) for answer in answers]})
     else:
-        _show(session, job, answers, where)
+        _show(run, job, answers, where)
     if failed(job):
         raise typer.Exit(FAILED)
 
 
-def _show(session: CommandRun, job: Job, answers: Sequence[Answer], where: Scope) -> None:
-    report(session, job)
+def _show(run: CommandRun, job: Job, answers: Sequence[Answer], where: Scope) -> None:
+    report(run, job)
     for (kind, question), answer in zip(QUESTIONS, answers, strict=True):
-        session.out.print(f"\n--- {kind} ---", style="dim")
-        session.out.print(f'$ kedge ask "{question}" --collection {where.collection}\n', style="bold", markup=False)
-        show_answer(session, answer)
-    session.out.print("\n--- your turn ---", style="dim")
+        run.out.print(f"\n--- {kind} ---", style="dim")
+        run.out.print(f'$ kedge ask "{question}" --collection {where.collection}\n', style="bold", markup=False)
+        show_answer(run, answer)
+    run.out.print("\n--- your turn ---", style="dim")
     name = _command()
     for line in (
         f"{name} ingest YOUR_FOLDER        take in your own documents",
         f'{name} ask "YOUR QUESTION"       ask them',
         f"{name} serve                     the page at /rag, and the HTTP API",
     ):
-        session.out.print(f"  {line}", markup=False)
+        run.out.print(f"  {line}", markup=False)
 
 
 def _command() -> str:

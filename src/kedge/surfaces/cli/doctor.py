@@ -29,19 +29,19 @@ MARKS = {
 }
 
 
-def doctor(session: CommandRun) -> None:
+def doctor(run: CommandRun) -> None:
     """Check every configured part and say what is wrong and what to do; exit 1 when something is."""
     settings: Settings | None = None
     try:
-        settings = session.settings_alone()
+        settings = run.settings_alone()
         findings = asyncio.run(examine(settings))
     except ConfigError as error:
         findings = unusable(error)
     failed = sum(finding.status is Status.FAILED for finding in findings)
-    if session.json:
-        session.emit(_report(settings, findings, ok=not failed))
+    if run.json:
+        run.emit(_report(settings, findings, ok=not failed))
     else:
-        _show(session, findings)
+        _show(run, findings)
     if failed:
         raise typer.Exit(FAILED)
 
@@ -72,11 +72,11 @@ def _version(name: str) -> str | None:
         return None
 
 
-def _show(session: CommandRun, findings: Sequence[Finding]) -> None:
-    session.out.print(
+def _show(run: CommandRun, findings: Sequence[Finding]) -> None:
+    run.out.print(
         f"kedge {__version__}, Python {sys.version.split()[0]}, {platform.platform()}", markup=False, soft_wrap=True
     )
     for one in findings:
-        session.out.print(Text.assemble(MARKS[one.status], (f"{one.name}: ", "bold"), one.found), soft_wrap=True)
+        run.out.print(Text.assemble(MARKS[one.status], (f"{one.name}: ", "bold"), one.found), soft_wrap=True)
         if one.todo:
-            session.out.print(Text.assemble("         → ", one.todo), soft_wrap=True)
+            run.out.print(Text.assemble("         → ", one.todo), soft_wrap=True)

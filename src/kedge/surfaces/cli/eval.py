@@ -14,7 +14,7 @@ from kedge.surfaces.cli.tables import plain_table
 
 
 def eval_(
-    session: CommandRun,
+    run: CommandRun,
     *,
     directory: Annotated[
         Path,
@@ -32,8 +32,8 @@ def eval_(
     """Ingest a labelled corpus into a temporary home, run every query and print the measures."""
     from kedge.evals.run import evaluate
 
-    settings = session.settings(fusion=fusion, embedder=embedder, reranker=reranker)
-    with phase_progress(session) as on_progress:
+    settings = run.settings(fusion=fusion, embedder=embedder, reranker=reranker)
+    with phase_progress(run) as on_progress:
         measures = asyncio.run(
             evaluate(
                 directory,
@@ -44,13 +44,13 @@ def eval_(
                 on_progress=on_progress,
             )
         )
-    if session.json:
-        session.emit(dict(measures))
+    if run.json:
+        run.emit(dict(measures))
         return
     table = plain_table("measure", "value")
     for name, value in measures.items():
         table.add_row(name, _shown(value))
-    session.out.print(table)
+    run.out.print(table)
 
 
 def _shown(value: float | int | None) -> str:

@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from kedge.engine.engine import Engine
 
 
-async def answered(session: CommandRun, engine: Engine, query: Query) -> Answer:
+async def answered(run: CommandRun, engine: Engine, query: Query) -> Answer:
     """Ask, and show the answer unless JSON is wanted: a terminal gets what a model writes word by word."""
-    if session.json or engine.settings.llm == EXTRACTIVE or not session.out.file.isatty():
+    if run.json or engine.settings.llm == EXTRACTIVE or not run.out.file.isatty():
         answer = await engine.ask(query)
-        if not session.json:
-            show_answer(session, answer)
+        if not run.json:
+            show_answer(run, answer)
         return answer
-    return await _streamed(session, engine, query)
+    return await _streamed(run, engine, query)
 
 
-async def _streamed(session: CommandRun, engine: Engine, query: Query) -> Answer:
-    flow = Flow(session.out)
+async def _streamed(run: CommandRun, engine: Engine, query: Query) -> Answer:
+    flow = Flow(run.out)
     words: list[str] = []
     citations: list[Citation] = []
     metadata: Metadata = {}
@@ -40,7 +40,7 @@ async def _streamed(session: CommandRun, engine: Engine, query: Query) -> Answer
             metadata = event.metadata or metadata
     flow.end()
     answer = _answer("".join(words), citations, metadata)
-    show_rest(session, answer)
+    show_rest(run, answer)
     return answer
 
 

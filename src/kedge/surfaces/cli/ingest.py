@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from kedge.core.errors import UsageError
 from kedge.core.outside import to_json
-from kedge.core.values import IngestMode, IngestRequest, Job, JobStatus, Json
+from kedge.core.values import DEFAULT_KIND, IngestMode, IngestRequest, Job, JobStatus, Json
 from kedge.kinds import installed
 from kedge.kinds.ports import Units
 from kedge.surfaces.cli.common import FAILED, CollectionOption, CommandRun, scope
@@ -22,11 +22,11 @@ SHOWN_FAULTS = 20
 
 
 def ingest(
-    session: CommandRun,
+    run: CommandRun,
     *,
     sources: Annotated[list[str], typer.Argument(metavar="PATH…", help="Files, folders, globs, URLs, JSONL corpora.")],
     collection: CollectionOption = None,
-    kind: Annotated[str, typer.Option(help="Kind of knowledge.")] = "documents",
+    kind: Annotated[str, typer.Option(help="Kind of knowledge.")] = DEFAULT_KIND,
     mode: Annotated[
         IngestMode, typer.Option(help="incremental skips the unchanged; full takes all; recreate empties first.")
     ] = IngestMode.INCREMENTAL,
@@ -44,7 +44,7 @@ def ingest(
     ] = None,
 ) -> None:
     """Take documents in. Unchanged files are skipped; an interrupted run goes on where it stopped."""
-    settings = session.settings()
+    settings = run.settings()
     request = IngestRequest(
         scope=scope(settings, collection),
         sources=tuple(sources),
@@ -60,17 +60,17 @@ def ingest(
     if follow:
         from kedge.surfaces.cli.watch import watch
 
-        session.with_engine(settings, lambda engine: watch(session, engine, request, report))
+        run.with_engine(settings, lambda engine: watch(run, engine, request, report))
         return
 
     async def work(engine: Engine) -> Job:
-        with ingest_progress(session) as on_progress:
+        with ingest_progress(run) as on_progress:
             job = await engine.ingest(request, on_progress)
-        report(session, job)
-        await settle(session, engine)
+        report(run, job)
+        await settle(run, engine)
         return job
 
-    if failed(session.with_engine(settings, work)):
+    if failed(run.with_engine(settings, work)):
         raise typer.Exit(FAILED)
 
 
@@ -80,20 +80,20 @@ def failed(job: Job) -> bool:
     return job.status is JobStatus.FAILED or (job.files_failed > 0 and nothing)
 
 
-def report(session: CommandRun, job: Job) -> None:
+def report(run: CommandRun, job: Job) -> None:
     """Say what the job did."""
-    if session.json:
-        session.emit(to_json(job))
+    if run.json:
+        run.emit(to_json(job))
         return
     if job.error_message:
-        session.note(f"failed: {job.error_message}")
-    session.out.print(f"[bold]{escape(job.scope.collection)}[/]: {_summary(job)}")
+        run.note(f"failed: {job.error_message}")
+    run.out.print(f"[bold]{escape(job.scope.collection)}[/]: {_summary(job)}")
     for error in job.errors[:SHOWN_FAULTS]:
-        session.note(f"not taken in: {error.url}: {error.message} {error.hint}".rstrip())
+        run.note(f"not taken in: {error.url}: {error.message} {error.hint}".rstrip())
     if len(job.errors) > SHOWN_FAULTS:
-        session.note(f"… and {len(job.errors) - SHOWN_FAULTS} more: kedge job show {job.id}")
+        run.note(f"… and {len(job.errors) - SHOWN_FAULTS} more: kedge job show {job.id}")
     for warning in job.warnings[:SHOWN_FAULTS]:
-        session.note(f"note: {warning}")
+        run.note(f"note: {warning}")
 
 
 def _summary(job: Job) -> str:

@@ -15,11 +15,11 @@ app = typer.Typer(no_args_is_help=True)
 
 
 @command(app, "list")
-def list_(session: CommandRun, limit: Annotated[int, typer.Option(min=1, help="How many.")] = 50) -> None:
+def list_(run: CommandRun, limit: Annotated[int, typer.Option(min=1, help="How many.")] = 50) -> None:
     """List ingestion jobs, newest first."""
-    found = session.with_engine(session.settings(), lambda engine: engine.jobs(DEFAULT_TENANT, limit))
-    if session.json:
-        session.emit([to_json(job) for job in found])
+    found = run.with_engine(run.settings(), lambda engine: engine.jobs(DEFAULT_TENANT, limit))
+    if run.json:
+        run.emit([to_json(job) for job in found])
         return
     table = plain_table("id", "collection", "status", "progress", "files", "passages", "failed", "started")
     for one in found:
@@ -28,11 +28,11 @@ def list_(session: CommandRun, limit: Annotated[int, typer.Option(min=1, help="H
         table.add_row(
             one.id, one.scope.collection, one.status.value, f"{one.progress} %", files, passages, failed, started
         )
-    session.out.print(table)
+    run.out.print(table)
 
 
 @command(app, "show")
-def show(session: CommandRun, job_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the job.")]) -> None:
+def show(run: CommandRun, job_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the job.")]) -> None:
     """Show a job with every fault it met."""
-    job = session.with_engine(session.settings(), lambda engine: engine.job(DEFAULT_TENANT, job_id))
-    show_fields(session, to_json(job))
+    job = run.with_engine(run.settings(), lambda engine: engine.job(DEFAULT_TENANT, job_id))
+    show_fields(run, to_json(job))

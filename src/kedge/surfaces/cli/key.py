@@ -29,7 +29,7 @@ app = typer.Typer(no_args_is_help=True)
 
 @command(app, "create")
 def create(
-    session: CommandRun,
+    run: CommandRun,
     name: Annotated[str, typer.Argument(help="Who or what uses it.")],
     right: Annotated[Right, typer.Option(help="What it allows; each holds those before it.")] = Right.READ,
     tenant: Annotated[str, typer.Option(help="Whose data it opens.")] = DEFAULT_TENANT,
@@ -39,31 +39,31 @@ def create(
 ) -> None:
     """Make a key for the HTTP API and show it once. From the first key on, every request needs one."""
     token, key = make_key(tenant, name, right, days)
-    _with_keys(session.settings(), lambda keys: keys.put(key))
-    if session.json:
-        session.emit({**to_json(key), "key": token})
+    _with_keys(run.settings(), lambda keys: keys.put(key))
+    if run.json:
+        run.emit({**to_json(key), "key": token})
         return
-    session.out.print(token, markup=False, highlight=False)
-    session.note(f"Keep it now: it is not shown again. It lets {key.name} {key.right.value} as tenant {key.tenant}.")
+    run.out.print(token, markup=False, highlight=False)
+    run.note(f"Keep it now: it is not shown again. It lets {key.name} {key.right.value} as tenant {key.tenant}.")
 
 
 @command(app, "list")
-def list_(session: CommandRun) -> None:
+def list_(run: CommandRun) -> None:
     """List keys, never their secrets."""
-    found = _with_keys(session.settings(), lambda keys: keys.all())
-    if session.json:
-        session.emit([to_json(key) for key in found])
+    found = _with_keys(run.settings(), lambda keys: keys.all())
+    if run.json:
+        run.emit([to_json(key) for key in found])
         return
     table = plain_table("id", "name", "tenant", "right", "state", "created", "expires")
     for key in found:
         expires = key.expires_at.isoformat(" ", "minutes") if key.expires_at else "-"
         created = key.created_at.isoformat(" ", "minutes")
         table.add_row(key.id, key.name, key.tenant, key.right.value, key.state, created, expires)
-    session.out.print(table)
+    run.out.print(table)
 
 
 @command(app, "revoke")
-def revoke(session: CommandRun, key_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the key.")]) -> None:
+def revoke(run: CommandRun, key_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the key.")]) -> None:
     """Revoke a key, at once and for good."""
 
     async def work(keys: Keys) -> ApiKey:
@@ -74,11 +74,11 @@ def revoke(session: CommandRun, key_id: Annotated[str, typer.Argument(metavar="I
         await keys.put(revoked)
         return revoked
 
-    key = _with_keys(session.settings(), work)
-    if session.json:
-        session.emit(to_json(key))
+    key = _with_keys(run.settings(), work)
+    if run.json:
+        run.emit(to_json(key))
     else:
-        session.out.print(f"revoked {key.id} ({key.name})", markup=False)
+        run.out.print(f"revoked {key.id} ({key.name})", markup=False)
 
 
 def _with_keys(settings: Settings, work: Callable[[Keys], Awaitable[T]]) -> T:

@@ -171,8 +171,8 @@ def _wrong_usage(error: typer.TyperException, arguments: Sequence[str], group: L
 
     message = error.format_message()
     if message:  # empty when the help has been shown instead
-        session = CommandRun(Globals(json="--json" in arguments))
-        show_error(session, UsageError(message, hint=f"Try: kedge {_noun(arguments, group)}--help"))
+        failed = CommandRun(Globals(json="--json" in arguments))
+        show_error(failed, UsageError(message, hint=f"Try: kedge {_noun(arguments, group)}--help"))
     return error.exit_code
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from kedge.engine.engine import Engine
 
 
-def mcp(session: CommandRun) -> None:
+def mcp(run: CommandRun) -> None:
     """Serve search, ask and ingest to an agent by the Model Context Protocol, over stdin and stdout."""
     try:
         from kedge.surfaces.mcp.server import mcp_server
@@ -23,4 +23,4 @@ def mcp(session: CommandRun) -> None:
     async def work(engine: Engine) -> None:
         await mcp_server(engine).run_stdio_async()
 
-    session.with_engine(session.settings(), work)
+    run.with_engine(run.settings(), work)

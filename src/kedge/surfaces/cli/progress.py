@@ -22,49 +22,49 @@ BUILDING = "building the search index (Ctrl-C is safe: everything is taken in, t
 
 
 @contextmanager
-def ingest_progress(session: CommandRun) -> Iterator[Callable[[Job], None]]:
+def ingest_progress(run: CommandRun) -> Iterator[Callable[[Job], None]]:
     """A callback for `Engine.ingest` that shows files, passages, passages per second and the step."""
-    if not session.notes.is_terminal:
-        yield StepLines(session)
+    if not run.notes.is_terminal:
+        yield StepLines(run)
         return
-    with _bar(session) as progress:
+    with _bar(run) as progress:
         yield JobBar(progress)
 
 
 @contextmanager
-def phase_progress(session: CommandRun) -> Iterator[Callable[[str, int, int], None]]:
+def phase_progress(run: CommandRun) -> Iterator[Callable[[str, int, int], None]]:
     """A callback (phase, done, total; 0 when unknown) with a bar; silent when stderr is no terminal."""
-    if not session.notes.is_terminal:
+    if not run.notes.is_terminal:
         yield lambda _phase, _done, _total: None
         return
-    with _bar(session) as progress:
+    with _bar(run) as progress:
         task = progress.add_task("starting", total=None, detail="")
         yield lambda phase, done, total: progress.update(
             task, description=phase, completed=done, total=total or None, detail=f"{done}/{total or '?'}"
         )
 
 
-async def settle(session: CommandRun, engine: Engine) -> None:
+async def settle(run: CommandRun, engine: Engine) -> None:
     """Wait for what the engine does behind an ingest; say so when it takes long."""
     settling = asyncio.create_task(engine.settle())
     await asyncio.wait([settling], timeout=SOON)
-    if settling.done() or not session.notes.is_terminal:
+    if settling.done() or not run.notes.is_terminal:
         if not settling.done():
-            session.note(BUILDING)
+            run.note(BUILDING)
         await settling
         return
-    with session.notes.status(BUILDING):
+    with run.notes.status(BUILDING):
         await settling
 
 
-def _bar(session: CommandRun) -> Progress:
+def _bar(run: CommandRun) -> Progress:
     return Progress(
         TextColumn("{task.description:<10}"),
         BarColumn(),
         TextColumn("{task.percentage:>3.0f} %"),
         TextColumn("{task.fields[detail]}"),
         TimeElapsedColumn(),
-        console=session.notes,
+        console=run.notes,
         transient=True,
     )
 
@@ -92,8 +92,8 @@ class JobBar:
 class StepLines:
     """Writes one line whenever the step changes."""
 
-    def __init__(self, session: CommandRun) -> None:
-        self._session = session
+    def __init__(self, run: CommandRun) -> None:
+        self._session = run
         self._step = ""
 
     def __call__(self, job: Job) -> None:

@@ -36,7 +36,7 @@ TopicOption = Annotated[str | None, typer.Option("--topic", help="Only passages 
 
 
 def search(
-    session: CommandRun,
+    run: CommandRun,
     *,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for.")],
     collection: CollectionOption = None,
@@ -46,20 +46,20 @@ def search(
     topic: TopicOption = None,
 ) -> None:
     """Find passages by meaning, by words and through the graph, best first."""
-    settings = session.settings()
+    settings = run.settings()
     wanted = _query(
         settings, query, collection=collection, top_k=top_k, no_graph=no_graph, filters=filters, topic=topic
     )
-    result = session.with_engine(settings, lambda engine: engine.search(wanted))
-    if session.json:
-        session.emit(to_json(result))
-        show_warnings(session, result)
+    result = run.with_engine(settings, lambda engine: engine.search(wanted))
+    if run.json:
+        run.emit(to_json(result))
+        show_warnings(run, result)
     else:
-        show_results(session, result)
+        show_results(run, result)
 
 
 def ask(
-    session: CommandRun,
+    run: CommandRun,
     *,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.")],
     collection: CollectionOption = None,
@@ -70,18 +70,18 @@ def ask(
     conversation: SessionOption = None,
 ) -> None:
     """Answer a question with citations, or say that there is not enough evidence."""
-    settings = session.settings(session_keep="home" if conversation else None)
+    settings = run.settings(session_keep="home" if conversation else None)
     wanted = _query(
         settings, question, collection=collection, top_k=top_k, no_graph=no_graph, filters=filters, topic=topic
     )
     wanted = replace(wanted, session_id=conversation)
-    answer = session.with_engine(settings, lambda engine: answered(session, engine, wanted))
-    if session.json:
-        session.emit(to_json(answer))
+    answer = run.with_engine(settings, lambda engine: answered(run, engine, wanted))
+    if run.json:
+        run.emit(to_json(answer))
 
 
 def chat(
-    session: CommandRun,
+    run: CommandRun,
     *,
     collection: CollectionOption = None,
     top_k: TopKOption = 5,
@@ -90,29 +90,29 @@ def chat(
     topic: TopicOption = None,
 ) -> None:
     """Answer one question after the other, each understood from the ones before. An empty line ends it."""
-    settings = session.settings()
+    settings = run.settings()
     wanted = _query(settings, "", collection=collection, top_k=top_k, no_graph=no_graph, filters=filters, topic=topic)
     wanted = replace(wanted, session_id=new_id())
 
     async def talk(engine: Engine) -> list[Answer]:
         answers: list[Answer] = []
-        for question in _questions(session):
+        for question in _questions(run):
             try:
-                answers.append(await answered(session, engine, replace(wanted, text=question)))
+                answers.append(await answered(run, engine, replace(wanted, text=question)))
             except QueryError as error:
-                session.note(f"{error}")
+                run.note(f"{error}")
         return answers
 
-    answers = session.with_engine(settings, talk)
-    if session.json:
-        session.emit([to_json(answer) for answer in answers])
+    answers = run.with_engine(settings, talk)
+    if run.json:
+        run.emit([to_json(answer) for answer in answers])
 
 
-def _questions(session: CommandRun) -> Iterator[str]:
+def _questions(run: CommandRun) -> Iterator[str]:
     """Lines of stdin until an empty one; a prompt on stderr for whoever types."""
     while True:
         if sys.stdin.isatty():
-            session.notes.print("\n> ", end="")
+            run.notes.print("\n> ", end="")
         line = sys.stdin.readline()
         if not line.strip():
             return

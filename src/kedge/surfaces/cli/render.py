@@ -21,27 +21,27 @@ _SHORT_WORDS = 3
 _WORD = re.compile(r"\w+")
 
 
-def show_answer(session: CommandRun, answer: Answer) -> None:
+def show_answer(run: CommandRun, answer: Answer) -> None:
     """The short answer, the answer with its marks, then its sources; a refusal says itself what was found nearest."""
     short = lead(answer)
     if short:
-        session.out.print(Text(short, style="" if session.out.no_color else "bold"), "", sep="\n")
-    flow = Flow(session.out)
+        run.out.print(Text(short, style="" if run.out.no_color else "bold"), "", sep="\n")
+    flow = Flow(run.out)
     flow.write(answer.answer)
     flow.end()
-    show_rest(session, answer)
+    show_rest(run, answer)
 
 
-def show_rest(session: CommandRun, answer: Answer) -> None:
+def show_rest(run: CommandRun, answer: Answer) -> None:
     """What stands below the text: computed rows, the verdict, the sources."""
-    show_rows(session, answer)
-    session.out.print(_verdict(answer))
-    _show_notes(session, answer)
+    show_rows(run, answer)
+    run.out.print(_verdict(answer))
+    _show_notes(run, answer)
     for _, group in groupby(answer.citations, key=lambda citation: citation.id):
-        _show_source(session, list(group))
+        _show_source(run, list(group))
 
 
-def show_rows(session: CommandRun, answer: Answer) -> None:
+def show_rows(run: CommandRun, answer: Answer) -> None:
     """The computed rows of an answer over a table, where there are several."""
     plan, columns, rows = (answer.metadata.get(name) for name in ("plan", "columns", "rows"))
     if not (isinstance(plan, dict) and plan.get("exact") and isinstance(columns, list) and isinstance(rows, list)):
@@ -52,10 +52,10 @@ def show_rows(session: CommandRun, answer: Answer) -> None:
     for row in rows[:SHOWN_ROWS]:
         if isinstance(row, list):
             table.add_row(*map(_cell, row))
-    session.out.print("")
-    session.out.print(table)
+    run.out.print("")
+    run.out.print(table)
     if len(rows) > SHOWN_ROWS:
-        session.out.print(f"… and {len(rows) - SHOWN_ROWS:,} more (--json has all)")
+        run.out.print(f"… and {len(rows) - SHOWN_ROWS:,} more (--json has all)")
 
 
 def _cell(value: Json) -> Text:
@@ -64,17 +64,17 @@ def _cell(value: Json) -> Text:
     return Text("" if value is None else str(value))
 
 
-def _show_notes(session: CommandRun, answer: Answer) -> None:
+def _show_notes(run: CommandRun, answer: Answer) -> None:
     """How the question was understood, who wrote the answer, and what went wrong on the way."""
     resolved = answer.metadata.get("resolved_question")
     if isinstance(resolved, str):
-        session.note(f"understood as: {resolved}")
+        run.note(f"understood as: {resolved}")
     written = answer.metadata.get("generation")
     if isinstance(written, dict) and written.get("fallback") is None:
-        session.note(f"written by {written['model']}; sentences without support: {written['unsupported']}")
+        run.note(f"written by {written['model']}; sentences without support: {written['unsupported']}")
     warnings = answer.metadata.get("warnings")
     for warning in warnings if isinstance(warnings, list) else ():
-        session.note(f"note: {warning}")
+        run.note(f"note: {warning}")
 
 
 def _verdict(answer: Answer) -> Text:
@@ -87,33 +87,33 @@ def _verdict(answer: Answer) -> Text:
     return text
 
 
-def _show_source(session: CommandRun, citations: list[Citation]) -> None:
+def _show_source(run: CommandRun, citations: list[Citation]) -> None:
     first = citations[0]
     head = Text.assemble("\n", (first.id, "bold cyan"), " ", (first.identity, "bold"), _place(first))
-    session.out.print(head)
-    session.out.print(Padding.indent(Text(first.url, style="dim"), 4))
+    run.out.print(head)
+    run.out.print(Padding.indent(Text(first.url, style="dim"), 4))
     for citation in citations:
-        session.out.print(Padding.indent(Text(f"“{excerpt(citation.snippet)}”", style="italic"), 4))
+        run.out.print(Padding.indent(Text(f"“{excerpt(citation.snippet)}”", style="italic"), 4))
 
 
-def show_results(session: CommandRun, result: SearchResult) -> None:
+def show_results(run: CommandRun, result: SearchResult) -> None:
     """Ranked results with the channels that found them and an excerpt."""
     if not result.hits:
-        session.out.print("Nothing found.")
+        run.out.print("Nothing found.")
     words = query_words(result.query)
     for hit in result.hits:
-        session.out.print(_result_head(hit))
-        session.out.print(Padding.indent(highlighted(around(hit.passage.text, words), words), 4), "")
-    show_warnings(session, result)
+        run.out.print(_result_head(hit))
+        run.out.print(Padding.indent(highlighted(around(hit.passage.text, words), words), 4), "")
+    show_warnings(run, result)
     total = result.timings_ms.get("total")
     if total is not None:
-        session.note(f"results: {len(result.hits)}, in {total:.0f} ms")
+        run.note(f"results: {len(result.hits)}, in {total:.0f} ms")
 
 
-def show_warnings(session: CommandRun, result: SearchResult) -> None:
+def show_warnings(run: CommandRun, result: SearchResult) -> None:
     """What the search has to say about itself, such as why nothing was found."""
     for warning in result.warnings:
-        session.note(f"note: {warning}")
+        run.note(f"note: {warning}")
 
 
 def _result_head(hit: SearchHit) -> Text:

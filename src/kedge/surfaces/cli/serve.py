@@ -24,25 +24,25 @@ ACCESS = {
 
 
 def serve(
-    session: CommandRun,
+    run: CommandRun,
     host: Annotated[str | None, typer.Option(help="Address to bind to; loopback by default.")] = None,
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = None,
 ) -> None:
     """Serve the HTTP API until interrupted, and run queued ingestions."""
     from kedge.surfaces.server.run import run_server
 
-    settings = session.settings(host=host, port=port)
-    run_server(settings, lambda url, access: _announce(session, settings, url, access))
+    settings = run.settings(host=host, port=port)
+    run_server(settings, lambda url, access: _announce(run, settings, url, access))
 
 
-def _announce(session: CommandRun, settings: Settings, url: str, access: Access) -> None:
-    if session.json:
+def _announce(run: CommandRun, settings: Settings, url: str, access: Access) -> None:
+    if run.json:
         page = f"{url}/rag" if settings.enable_rag_search else None
-        session.emit({"url": url, "page": page, "home": str(settings.home.resolve()), "access": access.value})
+        run.emit({"url": url, "page": page, "home": str(settings.home.resolve()), "access": access.value})
     else:
-        session.out.print(f"Kedge serves {settings.home} at {url}  (API: {url}/docs)", markup=False)
+        run.out.print(f"Kedge serves {settings.home} at {url}  (API: {url}/docs)", markup=False)
         if settings.enable_rag_search:
-            session.out.print(f"Ask and upload in a browser: {url}/rag", markup=False)
+            run.out.print(f"Ask and upload in a browser: {url}/rag", markup=False)
         if settings.log_format == "plain":
-            session.note(ACCESS[access.value])
+            run.note(ACCESS[access.value])
     log.info("access: %s", ACCESS[access.value])

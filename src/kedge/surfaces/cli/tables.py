@@ -22,21 +22,21 @@ def plain_table(*columns: str) -> Table:
     return table
 
 
-def show_fields(session: CommandRun, fields: Mapping[str, Json]) -> None:
+def show_fields(run: CommandRun, fields: Mapping[str, Json]) -> None:
     """One thing as a list of fields, or as JSON with `--json`."""
-    if session.json:
-        session.emit(dict(fields))
+    if run.json:
+        run.emit(dict(fields))
         return
     width = max(map(len, fields), default=0)
     for name, value in fields.items():
-        session.out.print(Text.assemble((f"{name:<{width}}  ", "dim"), _shown(value)))
+        run.out.print(Text.assemble((f"{name:<{width}}  ", "dim"), _shown(value)))
 
 
-def confirm(session: CommandRun, question: str, yes: bool) -> None:
+def confirm(run: CommandRun, question: str, yes: bool) -> None:
     """Ask before something that cannot be undone; where nobody can be asked, `--yes` is needed."""
     if yes:
         return
-    if session.json or not session.notes.is_terminal:
+    if run.json or not run.notes.is_terminal:
         raise UsageError("This cannot be undone, and nobody can be asked.", hint="Say --yes.")
     typer.confirm(question, abort=True, err=True)
 

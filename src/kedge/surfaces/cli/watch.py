@@ -34,7 +34,7 @@ LONGEST_MS = 3000
 Report = Callable[[CommandRun, Job], None]
 
 
-async def watch(session: CommandRun, engine: Engine, request: IngestRequest, report: Report) -> None:
+async def watch(run: CommandRun, engine: Engine, request: IngestRequest, report: Report) -> None:
     """Take the sources in, then every change to them, until interrupted."""
     places = watched(request.sources)
     stopped = asyncio.Event()
@@ -42,15 +42,15 @@ async def watch(session: CommandRun, engine: Engine, request: IngestRequest, rep
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
     try:
-        await follow(session, engine, request, _changes(places, stopped), report)
+        await follow(run, engine, request, _changes(places, stopped), report)
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(number)
-    session.note("stopped watching")
+    run.note("stopped watching")
 
 
 async def follow(
-    session: CommandRun, engine: Engine, request: IngestRequest, changes: AsyncIterator[object], report: Report
+    run: CommandRun, engine: Engine, request: IngestRequest, changes: AsyncIterator[object], report: Report
 ) -> None:
     """One ingest at once, and one after each sign of a change; a failed one is reported and does not end it."""
     upcoming = asyncio.ensure_future(_next(changes))
@@ -59,19 +59,19 @@ async def follow(
     while True:
         try:
             if first:
-                with ingest_progress(session) as on_progress:
+                with ingest_progress(run) as on_progress:
                     job = await engine.ingest(request, on_progress)
             else:
                 job = await engine.ingest(replace(request, mode=IngestMode.INCREMENTAL))
             if first or _did_anything(job):
-                _tell(session, job, report)
+                _tell(run, job, report)
         except KedgeError as error:
             if first:
                 upcoming.cancel()
                 raise
-            show_error(session, error)
+            show_error(run, error)
         if first:
-            session.note("watching for changes; stop with Ctrl-C")
+            run.note("watching for changes; stop with Ctrl-C")
         first = False
         if await upcoming is None:
             return
@@ -103,10 +103,10 @@ def _did_anything(job: Job) -> bool:
     return bool(job.files_processed or job.files_deleted or job.files_failed)
 
 
-def _tell(session: CommandRun, job: Job, report: Report) -> None:
+def _tell(run: CommandRun, job: Job, report: Report) -> None:
     """As one line of JSON, or as after any ingest."""
-    if session.json:
+    if run.json:
         sys.stdout.write(json.dumps(to_json(job), ensure_ascii=False) + "\n")
         sys.stdout.flush()
     else:
-        report(session, job)
+        report(run, job)

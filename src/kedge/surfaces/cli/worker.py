@@ -17,31 +17,31 @@ if TYPE_CHECKING:
 
 
 def worker(
-    session: CommandRun, once: Annotated[bool, typer.Option("--once", help="Run what is queued, then stop.")] = False
+    run: CommandRun, once: Annotated[bool, typer.Option("--once", help="Run what is queued, then stop.")] = False
 ) -> None:
     """Run queued and unfinished ingestions; several at a time may share them where every store is a server."""
-    settings = session.settings()
+    settings = run.settings()
     if once:
-        session.with_engine(settings, partial(_work_once, session))
+        run.with_engine(settings, partial(_work_once, run))
         return
-    session.with_engine(settings, partial(_work_until_stopped, session))
-    session.note("worker stopped")
+    run.with_engine(settings, partial(_work_until_stopped, run))
+    run.note("worker stopped")
 
 
-async def _work_once(session: CommandRun, engine: Engine) -> None:
+async def _work_once(run: CommandRun, engine: Engine) -> None:
     done = await engine.drain()
-    if session.json:
-        session.emit({"jobs": done})
+    if run.json:
+        run.emit({"jobs": done})
     else:
-        session.out.print(f"{done} jobs done")
-    await settle(session, engine)
+        run.out.print(f"{done} jobs done")
+    await settle(run, engine)
 
 
-async def _work_until_stopped(session: CommandRun, engine: Engine) -> None:
+async def _work_until_stopped(run: CommandRun, engine: Engine) -> None:
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
     engine.start_worker(max(1, engine.settings.workers))
-    session.note("worker running; stop it with Ctrl-C")
+    run.note("worker running; stop it with Ctrl-C")
     await stopped.wait()

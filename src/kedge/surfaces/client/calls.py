@@ -11,6 +11,7 @@ from typing import Any
 
 from kedge.core.outside import from_json
 from kedge.core.values import (
+    DEFAULT_KIND,
     Accepted,
     AnalyticsSummary,
     Answer,
@@ -135,7 +136,7 @@ def ingest(
     *sources: str,
     files: Sequence[Upload] = (),
     collection: str | None = None,
-    kind: str = "documents",
+    kind: str = DEFAULT_KIND,
     mode: str = "incremental",
     topic: str | None = None,
     title: str | None = None,

@@ -11,7 +11,7 @@ from pydantic import AliasChoices, AliasGenerator, AnyUrl, BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 from kedge.core.untrusted import check_json
-from kedge.core.values import IngestMode
+from kedge.core.values import DEFAULT_KIND, IngestMode
 from kedge.ingest.parse.formats import list_formats
 
 JsonObject = dict[str, Any]
@@ -60,7 +60,7 @@ class IngestBody(Request):
     metadata: JsonObject = Field(default_factory=dict, description="Kept with every document; filters see it.")
     collection: str | None = Field(None, description="Collection to put it into; the server's default if not given.")
     topic: str | None = Field(None, description="Topic tag of every passage.")
-    kind: str = Field("documents", description="Kind of knowledge.")
+    kind: str = Field(DEFAULT_KIND, description="Kind of knowledge.")
     mode: IngestMode = Field(
         IngestMode.INCREMENTAL, description="incremental skips the unchanged; full takes all; recreate empties first."
     )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from kedge.core.outside import from_json
 from kedge.surfaces.client.endpoints import calls
 from kedge.surfaces.client.wire import ClientCall, at
-from kind_faq.entry import Entry
+from kind_faq.entry import Entry, EntryList
 
 
 @calls("GET /api/faq/{collection}")
 def faq_entries(collection: str) -> ClientCall[list[Entry]]:
     """The questions of a collection with their answers."""
     path = at("/api/faq/{name}", name=collection)
-    return ClientCall("GET", path, lambda found: [Entry(**entry) for entry in found["entries"]])
+    return ClientCall("GET", path, lambda found: list(from_json(EntryList, found).entries))

@@ -29,76 +29,76 @@ LessonName = Annotated[
 
 
 @command(app, "lessons")
-def lessons(session: CommandRun, book: Book, filters: FilterOption = None) -> None:
+def lessons(run: CommandRun, book: Book, filters: FilterOption = None) -> None:
     """List the lessons of a course in the order in which they are taught."""
-    settings = session.settings()
+    settings = run.settings()
     where = parse_terms(filters or [])
-    found = session.with_engine(settings, lambda engine: courses_of(engine).lessons(scope(settings, book), where))
-    if session.json:
-        session.emit([to_json(lesson) for lesson in found])
+    found = run.with_engine(settings, lambda engine: courses_of(engine).lessons(scope(settings, book), where))
+    if run.json:
+        run.emit([to_json(lesson) for lesson in found])
         return
     table = plain_table("module", "lesson", "title", "tier", "level", "layer", "passages", "needs", "file")
     for one in found:
         needs = "-" if not one.needs else ", ".join(one.needs)
         codes = str(one.hardware_tier), one.proficiency_level, one.layer, str(one.passages)
         table.add_row(one.place.module, one.place.number, one.title, *codes, needs, one.source_file)
-    session.out.print(table)
+    run.out.print(table)
 
 
 @command(app, "lesson")
-def lesson(session: CommandRun, book: Book, name: LessonName, filters: FilterOption = None) -> None:
+def lesson(run: CommandRun, book: Book, name: LessonName, filters: FilterOption = None) -> None:
     """Show a lesson whole, its passages in order."""
-    settings = session.settings()
+    settings = run.settings()
     where = parse_terms(filters or [])
-    whole = session.with_engine(settings, lambda engine: courses_of(engine).lesson(scope(settings, book), name, where))
-    if session.json:
-        session.emit(to_json(whole))
+    whole = run.with_engine(settings, lambda engine: courses_of(engine).lesson(scope(settings, book), name, where))
+    if run.json:
+        run.emit(to_json(whole))
         return
-    _head(session, whole.lesson)
+    _head(run, whole.lesson)
     for passage in whole.passages:
-        session.out.print(f"\n{passage.text}", markup=False)
+        run.out.print(f"\n{passage.text}", markup=False)
 
 
 @command(app, "prerequisites")
-def prerequisites(session: CommandRun, book: Book, name: LessonName, filters: FilterOption = None) -> None:
+def prerequisites(run: CommandRun, book: Book, name: LessonName, filters: FilterOption = None) -> None:
     """Say what must be known before a lesson, in learning order, with the path to each."""
-    settings = session.settings()
+    settings = run.settings()
     where = parse_terms(filters or [])
-    found = session.with_engine(
+    found = run.with_engine(
         settings, lambda engine: courses_of(engine).prerequisites(scope(settings, book), name, where)
     )
-    if session.json:
-        session.emit(to_json(found))
+    if run.json:
+        run.emit(to_json(found))
     else:
-        _show_needs(session, found)
+        _show_needs(run, found)
 
 
 @command(app, "expand")
 def expand(
-    session: CommandRun,
+    run: CommandRun,
     book: Book,
     passage_id: Annotated[str, typer.Argument(metavar="PASSAGE", help="Id of a passage, as search gives it.")],
     max_tokens: Annotated[int, typer.Option(help="Budget for the passage and its neighbours.")] = DEFAULT_TOKENS,
     filters: FilterOption = None,
 ) -> None:
     """Show a passage with what stands before and after it in its lesson."""
-    settings = session.settings()
+    settings = run.settings()
     where = parse_terms(filters or [])
-    found = session.with_engine(
+    found = run.with_engine(
         settings, lambda engine: courses_of(engine).expand(scope(settings, book), passage_id, max_tokens, where)
     )
-    if session.json:
-        session.emit(to_json(found))
+    if run.json:
+        run.emit(to_json(found))
         return
     for passage in found.passages:
         style = "bold" if passage.id == passage_id else "default"
-        session.out.print(Text(f"{passage.text}\n", style=style))
-    session.note(f"{len(found.passages)} passages, {found.tokens} tokens")
+        run.out.print(Text(f"{passage.text}\n", style=style))
+    run.note(f"{len(found.passages)} passages, {found.tokens} tokens")
 
 
 @command(app, "search")
 def search(
-    session: CommandRun,
+    run: CommandRun,
     book: Book,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What to look for, 3 characters at least.")],
     *,
@@ -113,7 +113,7 @@ def search(
     parent: Annotated[str | None, typer.Option(help="Only the lesson with this parent id.")] = None,
 ) -> None:
     """Find passages for a reader: nothing that needs hardware above the tier is shown."""
-    settings = session.settings()
+    settings = run.settings()
     reader = Learner(
         hardware_tier=hardware_tier,
         module=module,
@@ -124,19 +124,19 @@ def search(
         layer=layer,
         parent_doc_id=parent,
     )
-    found = session.with_engine(
+    found = run.with_engine(
         settings, lambda engine: courses_of(engine).find(scope(settings, book), text, reader, limit)
     )
-    if session.json:
-        session.emit(to_json(found))
-        show_warnings(session, found.result)
+    if run.json:
+        run.emit(to_json(found))
+        show_warnings(run, found.result)
         return
     words = query_words(text)
     for hit in found.result.hits:
-        session.out.print(Text.assemble(f"{hit.rank:>2}. ", _place(hit.passage), (f"  {hit.score:.3f}", "green")))
-        session.out.print(Padding.indent(highlighted(around(hit.passage.text, words), words), 4))
+        run.out.print(Text.assemble(f"{hit.rank:>2}. ", _place(hit.passage), (f"  {hit.score:.3f}", "green")))
+        run.out.print(Padding.indent(highlighted(around(hit.passage.text, words), words), 4))
     if not found.result.hits:
-        session.note(f"Nothing found among {found.total_found} passages that pass the filters.")
+        run.note(f"Nothing found among {found.total_found} passages that pass the filters.")
 
 
 def _place(passage: Passage) -> Text:
@@ -147,26 +147,26 @@ def _place(passage: Passage) -> Text:
     return Text.assemble((passage.title, "bold"), section, (f"  {number}{tier}", "dim"))
 
 
-def _head(session: CommandRun, one: Lesson) -> None:
-    session.out.print(Text(f"{one.name}", style="bold"))
+def _head(run: CommandRun, one: Lesson) -> None:
+    run.out.print(Text(f"{one.name}", style="bold"))
     codes = f"hardware tier {one.hardware_tier}, {one.proficiency_level}, {one.layer}, {one.passages} passages"
-    session.out.print(Text(f"module {one.place.module}, {codes}, {one.source_file}", style="dim"))
+    run.out.print(Text(f"module {one.place.module}, {codes}, {one.source_file}", style="dim"))
 
 
-def _show_needs(session: CommandRun, found: Prerequisites) -> None:
+def _show_needs(run: CommandRun, found: Prerequisites) -> None:
     asked = found.lesson
-    session.out.print(Text.assemble("before ", (asked.name, "bold"), f" (module {asked.place.module}):"))
+    run.out.print(Text.assemble("before ", (asked.name, "bold"), f" (module {asked.place.module}):"))
     table = plain_table("module", "lesson", "title", "path", "by")
     for need in found.needed:
         place = need.lesson.place
         table.add_row(place.module, place.number, need.lesson.title, path_text(need), need.why)
     if found.needed:
-        session.out.print(table)
+        run.out.print(table)
     for module in found.modules:
-        session.out.print(f"all of module {module}", markup=False)
+        run.out.print(f"all of module {module}", markup=False)
     for name in found.outside:
-        session.out.print(f"{name} (not in this course)", markup=False)
+        run.out.print(f"{name} (not in this course)", markup=False)
     if not (found.needed or found.modules or found.outside):
-        session.out.print("nothing")
+        run.out.print("nothing")
     if found.hidden:
-        session.note(f"{found.hidden} more are left out by the filter")
+        run.note(f"{found.hidden} more are left out by the filter")

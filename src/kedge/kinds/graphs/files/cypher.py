@@ -19,7 +19,7 @@ from typing import TypeAlias
 from kedge.core.errors import EncodingError, SourceFault, SourceTooLargeError, UnreadableError
 from kedge.core.values import Json
 from kedge.ingest.sources.source import is_file_within, unreadable
-from kedge.kinds.graphs.files.reading import GraphFile
+from kedge.kinds.graphs.files.graph_file import GraphFile
 from kedge.kinds.graphs.files.tables import rows
 from kedge.kinds.graphs.files.values import edge_id, property_value
 from kedge.stores.graph.nodes import Edge, Node

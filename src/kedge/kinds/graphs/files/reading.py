@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
-from kedge.core.errors import SourceFault, UnsupportedFormatError
-from kedge.stores.graph.nodes import Edge, Node
-
-Rows = Callable[[], Iterator[Node | Edge | SourceFault]]
-
-
-@dataclass(frozen=True, slots=True)
-class GraphFile:
-    """A file that could be opened. Edges may name nodes that nothing describes: those are made, named by their id."""
-
-    nodes: Rows
-    """Every node that the file describes, and what is wrong with others."""
-    edges: Rows
-    """Every edge, and what is wrong with others. Faults are told by one of the two only."""
+from kedge.core.errors import UnsupportedFormatError
+from kedge.kinds.graphs.files import cypher, tables, trees
+from kedge.kinds.graphs.files.graph_file import GraphFile
 
 
 def open_graph_file(path: Path, name: str, root: Path | None = None) -> GraphFile:
@@ -27,8 +14,6 @@ def open_graph_file(path: Path, name: str, root: Path | None = None) -> GraphFil
 
     `root` is the folder that a script may read other files from.
     """
-    from kedge.kinds.graphs.files import cypher, tables, trees
-
     suffix = Path(name).suffix.lower()
     if suffix in (".json", ".jsonl", ".ndjson"):
         return trees.open_json(path, name, lines=suffix != ".json")

@@ -11,7 +11,7 @@ from typing import Literal
 from kedge.core.errors import EmptySourceError, EncodingError, SourceFault, UnreadableError
 from kedge.core.values import Json
 from kedge.ingest.sources.source import unreadable
-from kedge.kinds.graphs.files.reading import GraphFile
+from kedge.kinds.graphs.files.graph_file import GraphFile
 from kedge.kinds.graphs.files.values import edge_id, property_value, split_list
 from kedge.stores.graph.nodes import Edge, Node
 

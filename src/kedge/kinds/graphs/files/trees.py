@@ -10,7 +10,7 @@ from kedge.core.errors import SourceFault, UnreadableError
 from kedge.core.values import Json
 from kedge.ingest.sources.json_text import numbered_lines, read_json
 from kedge.ingest.sources.source import unreadable
-from kedge.kinds.graphs.files.reading import GraphFile
+from kedge.kinds.graphs.files.graph_file import GraphFile
 from kedge.kinds.graphs.files.values import edge_id
 from kedge.stores.graph.nodes import Edge, Node
 
@@ -39,8 +39,10 @@ def _whole(path: Path, name: str) -> Mapping[str, Any]:
     except OSError as error:
         raise unreadable(name, error) from error
     if isinstance(held, list):
-        edges = [row for row in held if isinstance(row, dict | list) and _is_edge(row)]
-        return {"nodes": [row for row in held if row not in edges], "edges": edges}
+        rows: dict[str, list[object]] = {"nodes": [], "edges": []}
+        for row in held:
+            rows["edges" if _is_edge(row) else "nodes"].append(row)
+        return rows
     if not isinstance(held, dict) or not any(key in held for key in (*_NODES, *_EDGES)):
         raise UnreadableError(f"{name} holds no nodes.", hint='Write {"nodes": […], "edges": […]}.')
     return held

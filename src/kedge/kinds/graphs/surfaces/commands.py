@@ -48,7 +48,7 @@ YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 @command(node_app, "add")
 def add_node(
-    session: CommandRun,
+    run: CommandRun,
     *,
     node_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the new node.")],
     type_: TypeOption = None,
@@ -59,20 +59,20 @@ def add_node(
     collection: CollectionOption = None,
 ) -> None:
     """Add a node and index it. The graph is made with its first node."""
-    settings = session.settings()
+    settings = run.settings()
     node = Node(
         node_id, type_ or "", title or "", description or "", tuple(aliases or ()), _properties(properties or [])
     )
     where = scope(settings, collection)
     show_fields(
-        session,
-        to_json(session.with_engine(settings, lambda engine: nodes_of(engine).create(where, node))),
+        run,
+        to_json(run.with_engine(settings, lambda engine: nodes_of(engine).create(where, node))),
     )
 
 
 @command(node_app, "update")
 def update_node(
-    session: CommandRun,
+    run: CommandRun,
     *,
     node_id: NodeId,
     type_: TypeOption = None,
@@ -83,7 +83,7 @@ def update_node(
     collection: CollectionOption = None,
 ) -> None:
     """Change the given fields of a node (properties: all of them) and index it anew."""
-    settings = session.settings()
+    settings = run.settings()
     given: dict[str, Any] = {"type": type_, "title": title, "description": description}
     changes = {name: value for name, value in given.items() if value is not None}
     if aliases:
@@ -91,39 +91,39 @@ def update_node(
     if properties:
         changes["properties"] = _properties(properties)
     where = scope(settings, collection)
-    changed = session.with_engine(settings, lambda engine: nodes_of(engine).update(where, node_id, changes))
-    show_fields(session, to_json(changed))
+    changed = run.with_engine(settings, lambda engine: nodes_of(engine).update(where, node_id, changes))
+    show_fields(run, to_json(changed))
 
 
 @command(node_app, "list")
 def list_nodes(
-    session: CommandRun,
+    run: CommandRun,
     collection: CollectionOption = None,
     type_: TypeOption = None,
     limit: LimitOption = 100,
     after: AfterOption = "",
 ) -> None:
     """List nodes by id."""
-    settings = session.settings()
+    settings = run.settings()
     where = scope(settings, collection)
-    found = session.with_engine(
+    found = run.with_engine(
         settings, lambda engine: nodes_of(engine).nodes(where, type=type_, after=after, limit=limit)
     )
-    if session.json:
-        session.emit([to_json(node) for node in found])
+    if run.json:
+        run.emit([to_json(node) for node in found])
         return
     table = plain_table("id", "type", "title", "description")
     for node in found:
         table.add_row(node.id, node.type, node.title, node.description[:80])
-    session.out.print(table)
+    run.out.print(table)
     if len(found) == limit:
-        session.note(f"There may be more: --after {found[-1].id}")
+        run.note(f"There may be more: --after {found[-1].id}")
 
 
 @command(node_app, "show")
-def show_node(session: CommandRun, node_id: NodeId, collection: CollectionOption = None) -> None:
+def show_node(run: CommandRun, node_id: NodeId, collection: CollectionOption = None) -> None:
     """Show a node with its edges."""
-    settings = session.settings()
+    settings = run.settings()
     where = scope(settings, collection)
 
     async def work(engine: Engine) -> tuple[Node, list[Edge]]:
@@ -131,30 +131,28 @@ def show_node(session: CommandRun, node_id: NodeId, collection: CollectionOption
             where, node=node_id, limit=SHOWN
         )
 
-    node, edges = session.with_engine(settings, work)
-    if session.json:
+    node, edges = run.with_engine(settings, work)
+    if run.json:
         listed: list[Json] = [to_json(edge) for edge in edges]
-        session.emit({**to_json(node), "edges": listed})
+        run.emit({**to_json(node), "edges": listed})
         return
-    show_fields(session, to_json(node))
+    show_fields(run, to_json(node))
     if edges:
-        session.out.print("")
-        _show_edges(session, edges)
+        run.out.print("")
+        _show_edges(run, edges)
 
 
 @command(node_app, "delete")
-def delete_node(
-    session: CommandRun, node_id: NodeId, collection: CollectionOption = None, yes: YesOption = False
-) -> None:
+def delete_node(run: CommandRun, node_id: NodeId, collection: CollectionOption = None, yes: YesOption = False) -> None:
     """Delete a node with its edges; it is found no more."""
-    confirm(session, f"Delete node {node_id} with its edges?", yes)
-    settings = session.settings()
+    confirm(run, f"Delete node {node_id} with its edges?", yes)
+    settings = run.settings()
     where = scope(settings, collection)
-    edges = session.with_engine(settings, lambda engine: nodes_of(engine).delete(where, node_id))
-    if session.json:
-        session.emit({"id": node_id, "edges": [*edges]})
+    edges = run.with_engine(settings, lambda engine: nodes_of(engine).delete(where, node_id))
+    if run.json:
+        run.emit({"id": node_id, "edges": [*edges]})
     else:
-        session.out.print(f"deleted {node_id} and {len(edges)} edges", markup=False)
+        run.out.print(f"deleted {node_id} and {len(edges)} edges", markup=False)
 
 
 # ---------------------------------------------------------------- edges
@@ -162,7 +160,7 @@ def delete_node(
 
 @command(edge_app, "add")
 def add_edge(
-    session: CommandRun,
+    run: CommandRun,
     *,
     source: Annotated[str, typer.Argument(metavar="SOURCE", help="Id of the node it leaves.")],
     type_: Annotated[str, typer.Argument(metavar="TYPE", help="Name of the relation.")],
@@ -172,16 +170,16 @@ def add_edge(
     collection: CollectionOption = None,
 ) -> None:
     """Add an edge between two nodes."""
-    settings = session.settings()
+    settings = run.settings()
     edge = Edge(edge_id, source, target, type_, _properties(properties or []))
     where = scope(settings, collection)
-    made = session.with_engine(settings, lambda engine: nodes_of(engine).create_edge(where, edge))
-    show_fields(session, to_json(made))
+    made = run.with_engine(settings, lambda engine: nodes_of(engine).create_edge(where, edge))
+    show_fields(run, to_json(made))
 
 
 @command(edge_app, "list")
 def list_edges(
-    session: CommandRun,
+    run: CommandRun,
     *,
     collection: CollectionOption = None,
     node: Annotated[str | None, typer.Option("--node", help="Only edges of this node, on either side.")] = None,
@@ -190,34 +188,34 @@ def list_edges(
     after: AfterOption = "",
 ) -> None:
     """List edges by id."""
-    settings = session.settings()
+    settings = run.settings()
     where = scope(settings, collection)
-    found = session.with_engine(
+    found = run.with_engine(
         settings,
         lambda engine: nodes_of(engine).edges(where, type=type_, node=node, after=after, limit=limit),
     )
-    if session.json:
-        session.emit([to_json(edge) for edge in found])
+    if run.json:
+        run.emit([to_json(edge) for edge in found])
         return
-    _show_edges(session, found)
+    _show_edges(run, found)
     if len(found) == limit:
-        session.note(f"There may be more: --after {found[-1].id}")
+        run.note(f"There may be more: --after {found[-1].id}")
 
 
 @command(edge_app, "show")
-def show_edge(session: CommandRun, edge_id: EdgeId, collection: CollectionOption = None) -> None:
+def show_edge(run: CommandRun, edge_id: EdgeId, collection: CollectionOption = None) -> None:
     """Show an edge."""
-    settings = session.settings()
+    settings = run.settings()
     where = scope(settings, collection)
     show_fields(
-        session,
-        to_json(session.with_engine(settings, lambda engine: nodes_of(engine).edge(where, edge_id))),
+        run,
+        to_json(run.with_engine(settings, lambda engine: nodes_of(engine).edge(where, edge_id))),
     )
 
 
 @command(edge_app, "update")
 def update_edge(
-    session: CommandRun,
+    run: CommandRun,
     *,
     edge_id: EdgeId,
     source: Annotated[str | None, typer.Option("--source", help="Node it leaves.")] = None,
@@ -227,29 +225,27 @@ def update_edge(
     collection: CollectionOption = None,
 ) -> None:
     """Change the given fields of an edge (properties: all of them)."""
-    settings = session.settings()
+    settings = run.settings()
     given: dict[str, Any] = {"source": source, "target": target, "type": type_}
     changes = {name: value for name, value in given.items() if value is not None}
     if properties:
         changes["properties"] = _properties(properties)
     where = scope(settings, collection)
-    changed = session.with_engine(settings, lambda engine: nodes_of(engine).update_edge(where, edge_id, changes))
-    show_fields(session, to_json(changed))
+    changed = run.with_engine(settings, lambda engine: nodes_of(engine).update_edge(where, edge_id, changes))
+    show_fields(run, to_json(changed))
 
 
 @command(edge_app, "delete")
-def delete_edge(
-    session: CommandRun, edge_id: EdgeId, collection: CollectionOption = None, yes: YesOption = False
-) -> None:
+def delete_edge(run: CommandRun, edge_id: EdgeId, collection: CollectionOption = None, yes: YesOption = False) -> None:
     """Delete an edge."""
-    confirm(session, f"Delete edge {edge_id}?", yes)
-    settings = session.settings()
+    confirm(run, f"Delete edge {edge_id}?", yes)
+    settings = run.settings()
     where = scope(settings, collection)
-    session.with_engine(settings, lambda engine: nodes_of(engine).delete_edge(where, edge_id))
-    if session.json:
-        session.emit({"id": edge_id})
+    run.with_engine(settings, lambda engine: nodes_of(engine).delete_edge(where, edge_id))
+    if run.json:
+        run.emit({"id": edge_id})
     else:
-        session.out.print(f"deleted {edge_id}", markup=False)
+        run.out.print(f"deleted {edge_id}", markup=False)
 
 
 # ---------------------------------------------------------------- index
@@ -257,58 +253,58 @@ def delete_edge(
 
 @command(app, "index")
 def index(
-    session: CommandRun,
+    run: CommandRun,
     collection: CollectionOption = None,
     full: Annotated[bool, typer.Option("--full", help="Index all nodes anew, not only those that changed.")] = False,
 ) -> None:
     """Index every node that is not, with progress."""
-    settings = session.settings()
+    settings = run.settings()
     where = scope(settings, collection)
 
     async def work(engine: Engine) -> Job:
         await nodes_of(engine).count(where)
-        with ingest_progress(session) as on_progress:
+        with ingest_progress(run) as on_progress:
             job = await engine.ingest(engine.kinds.opened(KIND).index_request(where, full=full), on_progress)
-        report(session, job)
-        await settle(session, engine)
+        report(run, job)
+        await settle(run, engine)
         return job
 
-    if failed(session.with_engine(settings, work)):
+    if failed(run.with_engine(settings, work)):
         raise typer.Exit(FAILED)
 
 
 @command(app, "reconcile")
 def reconcile(
-    session: CommandRun,
+    run: CommandRun,
     collection: CollectionOption = None,
     repair: Annotated[bool, typer.Option("--repair", help="Make the index like the graph.")] = False,
 ) -> None:
     """Compare a graph with its index: missing, orphaned and stale nodes. Exit 1 when they differ and stay so."""
-    settings = session.settings()
+    settings = run.settings()
     where = scope(settings, collection)
-    found = session.with_engine(settings, lambda engine: nodes_of(engine).reconcile(where, repair=repair))
-    if session.json:
-        session.emit(to_json(found))
+    found = run.with_engine(settings, lambda engine: nodes_of(engine).reconcile(where, repair=repair))
+    if run.json:
+        run.emit(to_json(found))
     else:
         parts = {"missing": found.missing, "orphaned": found.orphaned, "stale": found.stale}
         for name, ids in parts.items():
             if ids:
                 done = "repaired" if repair else "wrong"
                 more = " …" if len(ids) > SHOWN else ""
-                session.out.print(f"{done}: {len(ids)} {name}: {', '.join(ids[:SHOWN])}{more}", markup=False)
+                run.out.print(f"{done}: {len(ids)} {name}: {', '.join(ids[:SHOWN])}{more}", markup=False)
         if found.ok:
-            session.out.print(f"graph and index agree ({found.nodes} nodes)", markup=False)
+            run.out.print(f"graph and index agree ({found.nodes} nodes)", markup=False)
         else:
-            session.note("repair with: kedge graph reconcile --repair")
+            run.note("repair with: kedge graph reconcile --repair")
     if not found.ok:
         raise typer.Exit(FAILED)
 
 
-def _show_edges(session: CommandRun, edges: list[Edge]) -> None:
+def _show_edges(run: CommandRun, edges: list[Edge]) -> None:
     table = plain_table("source", "type", "target", "id")
     for edge in edges:
         table.add_row(edge.source, edge.type, edge.target, edge.id)
-    session.out.print(table)
+    run.out.print(table)
 
 
 def _properties(pairs: list[str]) -> dict[str, Json]:

@@ -61,20 +61,22 @@ def detect(path: Path, name: str, options: Metadata) -> FileDialect:
 
 def column_names(header: Sequence[str] | None, width: int) -> tuple[list[str], list[str]]:
     """A name for every column, none twice, and notes about those that had to be made."""
-    names: list[str] = []
+    names: dict[str, None] = {}
+    copies: dict[str, int] = {}
     notes: list[str] = []
     for place in range(width):
         given = " ".join((header[place] if header else "").split())
-        name = given or f"column {place + 1}"
-        copy = 2
+        name = own = given or f"column {place + 1}"
+        copy = copies.get(own, 2)
         while name in names:
-            name = f"{given or f'column {place + 1}'} ({copy})"
+            name = f"{own} ({copy})"
             copy += 1
+        copies[own] = copy
         if header and name != given:
             reason = "has the name of another column" if given else "has no name"
             notes.append(f"column {place + 1} {reason}: it is called {name!r}")
-        names.append(name)
-    return names, notes
+        names[name] = None
+    return list(names), notes
 
 
 def _encoding(path: Path, name: str, declared: Json) -> tuple[str, bool]:

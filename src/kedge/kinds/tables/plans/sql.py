@@ -30,7 +30,6 @@ _PARTS = {
     DatePart.HOUR: "hour({})",
 }
 _COMPARED = {Op.IS: "=", Op.NOT: "<>", Op.LESS: "<", Op.AT_MOST: "<=", Op.MORE: ">", Op.AT_LEAST: ">="}
-LARGEST = 2**63 - 1
 SAMPLES = 5
 
 

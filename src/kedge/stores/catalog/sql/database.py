@@ -23,7 +23,7 @@ from kedge.core.errors import ConfigError, StoreError
 from kedge.core.urls import mask_url
 from kedge.stores.catalog.sql import postgresql, sqlite
 from kedge.stores.catalog.sql.failures import translated
-from kedge.stores.catalog.sql.migrate import migrate
+from kedge.stores.catalog.sql.upgrade import migrate
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -11,8 +11,8 @@ from kedge.core.errors import StoreError
 from kedge.stores.catalog.sql import postgresql, sqlite
 from kedge.stores.catalog.sql.database import read_url
 from kedge.stores.catalog.sql.failures import translated
-from kedge.stores.catalog.sql.migrate import SCRIPTS, revision
 from kedge.stores.catalog.sql.schema import REVISION
+from kedge.stores.catalog.sql.upgrade import SCRIPTS, revision
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Alembic's entry point. The connection and its transaction come from `kedge.stores.catalog.sql.migrate`."""
+"""Alembic's entry point. The connection and its transaction come from `kedge.stores.catalog.sql.upgrade`."""
 
 from __future__ import annotations
 

@@ -117,6 +117,16 @@ def test_the_short_answer_is_bold_in_its_statement() -> None:
     assert "canteen" not in text
 
 
+def test_a_list_or_a_reason_in_few_words_is_a_short_answer_too() -> None:
+    crew = "The crew of the Nordlys are Ines Berg, Sven Dahl and Mia Holm. The boat is moored in Bergen."
+    _, names = answered("Who are the members of the crew of the Nordlys?", crew)
+    assert names == "Ines Berg, Sven Dahl and Mia Holm"
+    delay = "The ferry was cancelled because of a broken propeller shaft. Tickets stay valid."
+    _, reason = answered("Why was the ferry cancelled?", delay)
+    assert reason is not None
+    assert "broken propeller shaft" in reason
+
+
 def test_both_sides_of_a_comparison_are_quoted() -> None:
     text, _ = answered("What is the difference between a bowline and a sheet bend?", KNOTS)
     assert "sheet bend joins two ropes" in text

@@ -20,13 +20,16 @@ from kedge.text.statements.statement import Statement
 
 LIKELY = -4.0
 """Logarithm of the probability from which on a span is taken for the short answer."""
+SURE = -1.0
+"""The same where more than a few words may be meant."""
 DECIDED = 1.0
 """Log-odds from which on the evidence decides between yes and no."""
 LONGEST_SHORT = 90
 """Characters of a short answer."""
 COLUMNS = 4
 """Columns of a table that are shown beside the label."""
-_WITH_SHORT: frozenset[ShapeKind] = frozenset({"fact", "number"})
+_WITH_SHORT: dict[ShapeKind, float] = {"fact": LIKELY, "number": LIKELY, "list": SURE, "why": SURE}
+"""Forms that have a short answer, and how likely it must be: a list or a reason in few words must be sure."""
 _DIGIT = re.compile(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twice|once|half|none|no)\b", re.I)
 _POINTS_BACK = re.compile(
     r"(?:This|That|These|Those|It|They|He|She|Its|Their|His|Her|Such|Thus|Therefore|Hence|So|Otherwise|Then|But|And|However|Also)\b"
@@ -83,12 +86,17 @@ def _short(
     if form not in _WITH_SHORT or choice.led or not any(pick.statement == statement for pick in choice.picks):
         return None
     if statement.kind == "row":
-        if first.cell is None:
+        if first.cell is None or form not in ("fact", "number"):
             return None
         cell = statement.cells[first.cell]
         return ShortAnswer(question.kind, cell.start, cell.end, cell.text), (0, 0)
     span = first.reading.span
-    if span is None or span.score < LIKELY or statement.kind in ("code", "formula") or span.start < len(statement.lead):
+    if (
+        span is None
+        or span.score < _WITH_SHORT[form]
+        or statement.kind in ("code", "formula")
+        or span.start < len(statement.lead)
+    ):
         return None
     text = statement.read[span.start : span.end].strip(" ,;:")
     if not text or len(text) > LONGEST_SHORT or (form == "number" and not _DIGIT.search(text)):

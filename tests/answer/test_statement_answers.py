@@ -109,6 +109,17 @@ def test_steps_come_as_a_list_in_their_order() -> None:
     assert "\n2. Pass the end up through the loop." in text
 
 
+def test_steps_under_a_heading_that_asks_for_them_are_the_way() -> None:
+    knots = KNOTS.replace("To tie a bowline:", "## How it is tied").replace(
+        "# Bowline\n\n", "# Bowline\n\nA bowline is a loop.\n\n"
+    )
+    text, _ = answered(
+        "How do I tie a bowline?", knots, "A bowline makes the loop that goes over the bollard.", title="Bowline"
+    )
+    assert text.startswith("1. Make a small loop near the end of the rope.")
+    assert "bollard" not in text
+
+
 def test_the_short_answer_is_bold_in_its_statement() -> None:
     text, short = answered("For how many days do we keep backups?", NOTE, "Lunch is at noon in the canteen.")
     assert short is not None

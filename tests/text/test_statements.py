@@ -142,6 +142,16 @@ def test_the_rest_of_a_table_is_read_with_the_head_of_its_beginning() -> None:
     assert option.read == "Option: retries — Default: 3"
 
 
+def test_a_heading_right_above_a_list_leads_in() -> None:
+    first, second, third = statements(
+        "# Bowline\n\n## How it is tied\n\n1. Form an eye.\n2. Pass the end.\n\nDone so.\n\n- Rest"
+    )[:3]
+    assert (first.read, second.read) == ("How it is tied: Form an eye.", "How it is tied: Pass the end.")
+    assert third.read == "Done so."
+    assert statements("Steps\n=====\n\n- Stop\n")[0].read == "Steps: Stop"
+    assert statements("## Steps\n\nSay why.\n\n- Stop\n")[-1].read == "Stop"
+
+
 def test_items_and_code_come_with_what_leads_in() -> None:
     read = {one.kind: one.read for one in statements(PAGE, "Install")}
     assert read["item"] == "To install, run these steps: Run make."

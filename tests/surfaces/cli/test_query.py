@@ -23,8 +23,12 @@ SEARCH_KEYS = {
     "graph_rank",
     "metadata",
 }
-CITATION_KEYS = {"id", "passage_id", "title", "url", "snippet", "start", "end", "relevance_score", "identity"}
-ASK_KEYS = {"query_id", "answer", "citations", "confidence", "evidence_probability", "metadata"}
+CITATION_KEYS = {
+    *("id", "passage_id", "title", "url", "snippet", "start", "end", "page", "cells", "relevance_score", "identity")
+}
+ASK_KEYS = {
+    *("query_id", "answer", "short_answer", "form", "citations", "confidence", "evidence_probability", "metadata")
+}
 
 
 FILING = """# FORM 10-Q

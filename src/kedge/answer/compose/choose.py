@@ -73,6 +73,8 @@ def choose(question: Question, form: Form, evidence: ReadEvidence) -> Choice | N
     chosen = [chosen[0], led_to] if led_to else chosen
     if form.kind == "number":
         chosen = [_row_for(one, evidence) or one for one in chosen]
+    if form.kind == "how" and is_step(evidence.passages[chosen[0].passage].text, chosen[0].statement):
+        chosen = chosen[:1]  # the steps are the whole way
     chosen, older = with_newest(question, form.kind, chosen, evidence)
     first, rest = chosen[0], sorted(chosen[1:], key=lambda one: (one.passage, one.statement.start))
     picks: list[Pick] = []

@@ -14,6 +14,7 @@ from kedge.surfaces.cli.common import CommandRun
 from kedge.surfaces.cli.tables import plain_table
 from kedge.surfaces.cli.wrapped import Flow
 from kedge.surfaces.lead import lead
+from kedge.text.statements.markup import plain
 
 COLOURS = {"high": "green", "medium": "yellow", "low": "red", "insufficient": "red"}
 SHOWN_ROWS = 20
@@ -93,7 +94,14 @@ def _show_source(run: CommandRun, citations: list[Citation]) -> None:
     run.out.print(head)
     run.out.print(Padding.indent(Text(first.url, style="dim"), 4))
     for citation in citations:
-        run.out.print(Padding.indent(Text(f"“{excerpt(citation.snippet)}”", style="italic"), 4))
+        run.out.print(Padding.indent(Text(f"“{excerpt(_quoted(citation))}”", style="italic"), 4))
+
+
+def _quoted(citation: Citation) -> str:
+    """The cited words without markup; of a row of a table, its cells."""
+    if citation.cells:
+        return " · ".join(cell.text for cell in citation.cells if cell.text)
+    return plain(citation.snippet)
 
 
 def show_results(run: CommandRun, result: SearchResult) -> None:

@@ -81,14 +81,23 @@ class _Cutter:
         self._unit = _unit_in(before)
         self._announced = self._lead.rstrip().endswith("::")
         """Whether what was said last announces a block of code."""
+        self._headed = ""
+        """The heading that stands right above; empty where something was said since."""
 
     def cut(self) -> Generator[Statement, None, None]:
         at = 0
         while at < len(self._lines):
             line = self._lines[at]
-            if not line.text.strip() or self._is_heading(at):
+            if self._is_heading(at):
+                self._headed = _heading(line.text) or self._headed
                 at += 1
-            elif _FENCE.match(line.text):
+                continue
+            if not line.text.strip():
+                at += 1
+                continue
+            if not _BULLET.match(line.text):
+                self._headed = ""
+            if _FENCE.match(line.text):
                 at = yield from self._code(at)
             elif _FORMULA.match(line.text):
                 at = yield from self._formula(at)
@@ -205,6 +214,8 @@ class _Cutter:
         start = self._lines[at].start + bullet.end()
         stop = self._lines[last - 1].start + len(self._lines[last - 1].text.rstrip())
         lead = f"{plain(self._lead)[-MAX_LEAD:]} " if self._lead.rstrip("*_ ").endswith((":", "：")) else ""
+        if self._headed:
+            lead = f"{self._headed}: "
         said = _BOX.sub("", plain(self._text[start:stop]))
         if _WORD.search(said) and not _LINK_ALONE.fullmatch(self._text[start:stop]):
             yield Statement("item", start, stop, lead + said, (), lead)
@@ -260,6 +271,12 @@ class _Cutter:
             or _DIRECTIVE.match(text)
         )
         return bool(text.strip()) and not special and not self._is_heading(at)
+
+
+def _heading(line: str) -> str:
+    """The words of a heading; empty for the line below one."""
+    said = plain(_HEADING.sub("", line)).strip("#:： ")[-MAX_LEAD:]
+    return said if _WORD.search(said) else ""
 
 
 def _says_something(said: str) -> bool:

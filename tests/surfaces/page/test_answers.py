@@ -78,6 +78,9 @@ def test_the_short_answer_comes_first_and_blocks_keep_their_shape(page: Any, sho
     expect(table.get_by_role("columnheader")).to_have_text(["Sail", "<i>Count</i>"])
     expect(table.get_by_role("cell")).to_have_text(["jib", "12", "a|b", "3 1"])
     expect(table.locator(".chip")).to_have_count(1)
+    label = table.get_by_role("cell").first
+    assert label.bounding_box()["width"] >= 100  # a long label is not broken letter by letter
+    expect(label).to_have_css("overflow-wrap", "break-word")
     expect(said.locator("pre")).to_have_text(["make sail\n  --now <b>", "hoist it"])
     assert page.evaluate("window.violations") == []
     shot(page, "blocks")

@@ -16,7 +16,7 @@ SET_WEIGHTS = {"asked": 120.0, "removed": 80.0}
 
 More for "asked" answers more on the other sets, at the price of squad2's calibration."""
 OFF_TOPIC_WEIGHT = 200.0
-TRICKS = 0.2
+TRICKS = 0.5
 """Share of the trick questions that counts where other languages are judged."""
 
 

@@ -18,7 +18,7 @@ from kedge.answer.compose.show import shown
 from kedge.answer.evidence import ReadPassage, read_evidence
 from kedge.answer.judge.calibrated import EvidenceFeatures, default_judge, judge_features
 from kedge.answer.judge.reading import Signs, read_judge, signs_of
-from kedge.answer.read import Readings
+from kedge.answer.read import Readings, is_english
 from kedge.answer.spelling import corrected
 from kedge.answer.write.context import heading
 from kedge.core.settings import Settings
@@ -107,7 +107,7 @@ class Judging:
             extracted = extract_several(question, form, passages, wider)
         return AnswerVerdict(
             question,
-            default_judge().probability(features),
+            default_judge().probability(features, foreign=not is_english(question.text)),
             extracted or extract_answer(question, passages, ranked),
             features=features,
         )

@@ -50,10 +50,7 @@ class Prepared:
 def common_words(tables: Iterable[QuestionedTable]) -> frozenset[str]:
     """Words that many questions have."""
     counts = Counter(
-        word
-        for table in tables
-        for question in table.questions
-        for word in tokens(folded(question.text).lower())
+        word for table in tables for question in table.questions for word in tokens(folded(question.text).lower())
     )
     return frozenset(word for word, count in counts.items() if count >= OFTEN)
 
@@ -93,17 +90,13 @@ def _prepared(job: tuple[QuestionedTable, frozenset[str]]) -> list[Prepared]:
 
 
 def _told(features: Sequence[Feature]) -> NDArray[np.float32]:
-    lines = [
-        (number, place, value) for number, feature in enumerate(features) for place, value in told_by(feature)
-    ]
+    lines = [(number, place, value) for number, feature in enumerate(features) for place, value in told_by(feature)]
     return np.array(lines, dtype=np.float32).reshape(-1, 3)
 
 
 def with_grams(questions: Iterable[Prepared], vocabulary: dict[str, int]) -> list[Prepared]:
     """The questions with their words numbered."""
     return [
-        replace(one, arrays=replace(one.arrays, grams=gram_numbers(one.grams, vocabulary)))
-        if one.arrays
-        else one
+        replace(one, arrays=replace(one.arrays, grams=gram_numbers(one.grams, vocabulary))) if one.arrays else one
         for one in questions
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ class Lines:
 
 def telling_words(questions: Sequence[Prepared], vocabulary: dict[str, int]) -> list[str]:
     """The most frequent words and pairs."""
-    counts = {gram: 0 for gram in vocabulary}
+    counts = dict.fromkeys(vocabulary, 0)
     for one in questions:
         for gram in one.grams:
             if gram in counts:
@@ -65,7 +66,7 @@ def _described(one: Prepared, candidate: int) -> list[float]:
     told = one.told[np.isin(one.told[:, 0], own)]
     for _, place, value in told:
         known = out[int(place)]
-        if known != known:
+        if math.isnan(known):
             out[int(place)] = float(value)
         else:
             out[int(place)] = float(max(known, value) if TOLD[int(place)] in HIGHEST else min(known, value))

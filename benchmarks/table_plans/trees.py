@@ -9,9 +9,9 @@ from kedge.kinds.tables.readings.choice import Trees
 
 BINS = 32
 DEPTH = 5
-COUNT = 400
-RATE = 0.06
-ROWS, COLUMNS = 0.7, 0.4
+COUNT = 300
+RATE = 0.08
+ROWS, COLUMNS = 0.5, 0.25
 """Shares of lines and figures that each tree sees."""
 RIDGE = 20.0
 Floats = NDArray[np.float64]
@@ -34,9 +34,10 @@ def fit_trees(rows: Floats, right: NDArray[np.bool_], seed: int = 0, count: int 
         slope, bend = (right - chance)[sample], (chance * (1 - chance))[sample]
         seen = random.choice(usable, max(1, int(len(usable) * COLUMNS)), replace=False)
         leaf = np.zeros(len(sample), dtype=np.int64)
+        looked_at = [np.ascontiguousarray(binned[sample, column], dtype=np.int64) for column in seen]
         whole = np.zeros(len(rows), dtype=np.int64)
         for level in range(depth):
-            column, cut = _best_split(binned[sample][:, seen], leaf, 1 << level, slope, bend)
+            column, cut = _best_split(looked_at, leaf, 1 << level, slope, bend)
             chosen = int(seen[column])
             columns[tree, level] = chosen
             limits[tree, level] = edges[chosen][min(cut, len(edges[chosen]) - 1)]
@@ -66,12 +67,13 @@ def _binned(values: Floats, edges: Floats) -> NDArray[np.int8]:
 
 
 def _best_split(
-    binned: NDArray[np.int8], leaf: NDArray[np.int64], leaves: int, slope: Floats, bend: Floats
+    binned: list[NDArray[np.int64]], leaf: NDArray[np.int64], leaves: int, slope: Floats, bend: Floats
 ) -> tuple[int, int]:
     """The figure and the bin above which all leaves are split, for the largest gain together."""
     best = (-1.0, 0, 0)
-    for column in range(binned.shape[1]):
-        at = leaf * (BINS + 1) + binned[:, column]
+    at_leaf = leaf * (BINS + 1)
+    for column, values in enumerate(binned):
+        at = at_leaf + values
         sums = np.bincount(at, weights=slope, minlength=leaves * (BINS + 1)).reshape(leaves, BINS + 1)
         bends = np.bincount(at, weights=bend, minlength=leaves * (BINS + 1)).reshape(leaves, BINS + 1)
         below, above = np.cumsum(sums, axis=1)[:, :-1], np.cumsum(sums[:, ::-1], axis=1)[:, ::-1][:, 1:]

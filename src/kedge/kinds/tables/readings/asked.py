@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from kedge.kinds.tables.readings.linking import LinkedQuestion, Places
 from kedge.kinds.tables.readings.rowsets import Feature
@@ -12,10 +13,11 @@ from kedge.kinds.tables.readings.sheet import Sheet, Sight
 from kedge.kinds.tables.readings.words import FUNCTION_WORDS, NUMBER_WORDS, stem
 
 _CUES = {
-    "most": r"\b(most|least|first|last|top|bottom|best|worst|more|less|fewer|longer|shorter|higher|lower|earlier|later|"
-    r"older|younger|larger|smaller|bigger|faster|slower|taller|greater|deeper|latest|maximum|minimum|max|min|final|"
+    "most": r"\b(most|least|first|last|top|bottom|best|worst|more|less|fewer|longer|shorter|higher|lower|earlier|"
+    r"later|older|younger|larger|smaller|bigger|faster|slower|taller|greater|deeper|latest|maximum|minimum|max|min|final|"
     r"\w+est|\w+er|lead|next|only|before|after)\b",
-    "sum": r"\b(total|sum|combined|altogether|all|collectively|together|how many|overall|both|number|amount|how much)\b",
+    "sum": r"\b(total|sum|combined|altogether|all|collectively|together|how many|overall|both|number|amount|"
+    r"how much)\b",
     "mean": r"\b(average|mean)\b",
     "median": r"\bmedian\b",
     "difference": r"\b(difference|between|how long|how many|more|less|than|fewer|gap|span|how much|after|before|"
@@ -23,15 +25,17 @@ _CUES = {
     "frequency": r"\b(most|least|more|less|common|often|frequent\w*|fewest|fewer|multiple|times|many|highest|appears?|"
     r"same|top|only|once|twice)\b",
     "how many": r"\b(how many|number of|how much|total|amount|count|times)\b",
-    "order": r"\b(after|before|next|previous|prior|follow\w*|behind|below|above|higher|lower|preced\w+|since|until|ahead|"
-    r"between|from|separat\w+|apart|remain\w*|left|later|earlier|how long|difference)\b",
+    "order": r"\b(after|before|next|previous|prior|follow\w*|behind|below|above|higher|lower|preced\w+|since|until|"
+    r"ahead|between|from|separat\w+|apart|remain\w*|left|later|earlier|how long|difference)\b",
     "rank": r"\b(rank\w*|place\w*|position|order|finish\w*|standing|row|where|spot|number)\b",
     "neighbour": r"\b(after|before|next|previous|prior|follow\w*|behind|below|above|higher|lower|preced\w+)\b",
-    "more": r"\b(more|greater|higher|over|above|larger|after|later|longer|older|bigger|taller|better|at least|most|exceed)\b",
+    "more": r"\b(more|greater|higher|over|above|larger|after|later|longer|older|bigger|taller|better|at least|most|"
+    r"exceed)\b",
     "less": r"\b(less|fewer|lower|under|below|smaller|before|earlier|shorter|younger|worse|least)\b",
     "plural": r"\b(which|what|who|name) (\w+ )?(\w+s|are|were|all|two|three|four)\b",
     "asking": r"\b(what|which|who|how many|when|where)\b",
-    "yes or no": r"^(is|was|were|did|do|does|has|have|had|are|can|in \d+,? (did|was|were)|.*, (did|was|were|is|does|has))\b",
+    "yes or no": r"^(is|was|were|did|do|does|has|have|had|are|can|in \d+,? (did|was|were)|"
+    r".*, (did|was|were|is|does|has))\b",
 }
 _PATTERNS = {name: re.compile(pattern) for name, pattern in _CUES.items()}
 _WH = frozenset("what which who whose where when how many much".split())
@@ -94,9 +98,7 @@ class Asked:
         self.by_prior = sorted(whole, key=lambda place: (-nearness(place), sheet.columns[place].kind != "text", place))
         timed = any(word in ("year", "years", "when") for word in linked.words)
         parts = [
-            place
-            for place in range(sheet.whole, len(sheet.columns))
-            if sheet.columns[place].part != "year" or timed
+            place for place in range(sheet.whole, len(sheet.columns)) if sheet.columns[place].part != "year" or timed
         ]
         self.answers = self.by_prior + sorted(parts, key=lambda place: -nearness(place))
         self.answer_features = [self._answer_features(place) for place in range(len(sheet.columns))]
@@ -138,7 +140,7 @@ class Asked:
     def grams(self) -> set[str]:
         """The words of the question, singly and in pairs, and what kinds of things it names."""
         words = ["<s>", *("#N" if word[0].isdigit() else word for word in self.linked.words)]
-        grams = set(words) | {f"{one} {two}" for one, two in zip(words, words[1:], strict=False)}
+        grams = set(words) | {f"{one} {two}" for one, two in pairwise(words)}
         grams |= {" ".join(words[start : start + 3]) for start in range(min(3, len(words) - 2))}
         grams.add("2:" + " ".join(words[1:3]))
         for place, word in enumerate(words):

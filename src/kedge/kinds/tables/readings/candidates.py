@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from kedge.kinds.tables.readings.asked import Asked
+from kedge.kinds.tables.readings.asked import Asked, SeenSight
 from kedge.kinds.tables.readings.linking import Places
 from kedge.kinds.tables.readings.rowsets import NONE, Feature, RowSet
 from kedge.kinds.tables.readings.words import tokens
@@ -73,8 +73,8 @@ class Candidates:
         cover: Places = NONE,
         *,
         column: int = -1,
+        seen: SeenSight | None = None,
         sight: int = -1,
-        kind: str = "",
         sign: int = 0,
         chosen: Sequence[int] = (),
         other: RowSet | None = None,
@@ -82,25 +82,29 @@ class Candidates:
     ) -> None:
         """Keep a reading with its features, unless it gives nothing or was kept before."""
         answers = tuple(sorted(set(values)))
-        if not answers or len(answers) > MOST_ANSWERS or self.full:
+        key = (op, answers, id(rows), column, id(seen), sight, sign, id(other), number, *features)
+        if not answers or len(answers) > MOST_ANSWERS or self.full or key in self._seen:
             return
+        self._seen.add(key)
         size = len(answers)
+        if seen is not None:
+            cover = cover | seen.cover
         numbers = [
             *self._once(("plan", op, id(rows), size), lambda: self._plan(op, rows, size)),
             *self._once(("words", op, rows.cover, cover), lambda: self._words(op, rows.cover | cover)),
             *self._once(("answer", op, answers), lambda: self._answer(op, answers)),
             *map(self._number, features),
+            *self._once(("set", id(rows.features)), lambda: rows.features),
         ]
+        if seen is not None:
+            told = seen.features
+            numbers += self._once(("seen", id(seen)), lambda: told)
         if column >= 0:
             within = column in rows.columns
             numbers += self._once(("column", op, column, within), lambda: self._column(op, column, within))
-        key = (answers, op, column, sight, kind, sign, tuple(numbers), id(rows))
-        if key in self._seen:
-            return
-        self._seen.add(key)
-        numbers += self._once(("set", id(rows.features)), lambda: rows.features)
+        measured, kind = (seen.sight.column, seen.sight.kind) if seen is not None else (sight, "")
         self.found.append(
-            Candidate(op, answers, rows, numbers, column, sight, kind, sign, tuple(chosen), other, number)
+            Candidate(op, answers, rows, numbers, column, measured, kind, sign, tuple(chosen), other, number)
         )
 
     def _number(self, feature: Feature) -> int:

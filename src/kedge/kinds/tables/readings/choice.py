@@ -5,6 +5,7 @@ Trees ask the same question at every node of a level, so that a few array operat
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kedge.kinds.tables.readings.features import GROUP_NAMES
-from kedge.kinds.tables.readings.linking import LinkedQuestion
 from kedge.kinds.tables.readings.rowsets import Feature
 from kedge.kinds.tables.readings.weigher import Floats, Weighable, candidate_scores, shares
 
@@ -23,7 +23,8 @@ _LOOKED_AT = 60
 """Best candidates among which the operations of an answer are counted."""
 OPERATIONS = (
     "select", "count", "distinct", "sum", "mean", "most", "first", "last", "next", "previous", "difference", "range",
-    "most frequent", "larger count", "most of two", "rows between", "sum of counts", "difference of counts", "yes", "no",
+    "most frequent", "larger count", "most of two", "rows between", "sum of counts", "difference of counts", "yes",
+    "no",
 )  # fmt: skip
 KINDS = ("number", "year", "date", "text", "empty")
 SIGHTS = ("num", "second", "both", "margin", "date", "year", "span", "parts")
@@ -82,7 +83,7 @@ def described(features: Sequence[Feature]) -> list[float]:
     for feature in features:
         for place, value in told_by(feature):
             known = out[place]
-            if known != known:
+            if math.isnan(known):
                 out[place] = value
             else:
                 out[place] = max(known, value) if TOLD[place] in HIGHEST else min(known, value)
@@ -121,12 +122,13 @@ def ranked(one: Weighable, by_feature: Floats, ops: Sequence[str], length: int) 
     ]  # fmt: skip
     ends = np.append(one.starts[1:], len(one.flat))
     lines: list[list[float]] = []
-    first: Floats | None = None
+    first = np.zeros(len(GROUP_NAMES))
     for rank, answer in enumerate(top):
         candidate = best[answer]
         own = one.flat[one.starts[candidate] : ends[candidate]]
-        groups = np.bincount(one.groups[own], weights=by_feature[own], minlength=len(GROUP_NAMES))
-        first = groups if first is None else first
+        groups: Floats = np.zeros(len(GROUP_NAMES))
+        np.add.at(groups, one.groups[own], by_feature[own])
+        first = groups if rank == 0 else first
         other = mass[top[1]] if rank == 0 and len(top) > 1 else mass[top[0]] if rank else 1e-9
         gap = float(scores[candidate] - scores.max())
         lines.append(
@@ -159,8 +161,3 @@ class Trees:
         leaf = (bits * (1 << np.arange(depth))).sum(axis=2)
         total = self.base + self.leaves[np.arange(len(self.columns)), leaf].sum(axis=1)
         return np.asarray(1.0 / (1.0 + np.exp(-total)), dtype=np.float64)
-
-
-def asked_flags(linked: LinkedQuestion, words: Sequence[str], grams: set[str]) -> list[float]:
-    """Which of the most telling words the question has."""
-    return [float(word in grams) for word in words]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from kedge.kinds.tables.readings.asked import Asked, SeenSight
@@ -57,15 +58,21 @@ class DoubleReadings:
         asked, out = self._asked, self._out
         form = "two same" if one.main == two.main else "two other"
         both = RowSet(
-            0, one.cover | two.cover, one.features + two.features, form, one.columns + two.columns, 2, one.main
+            one.rows,
+            one.cover | two.cover,
+            one.features + two.features,
+            form,
+            one.columns + two.columns,
+            2,
+            one.main,
+            one.conditions,
         )
         first, second = rows_of(one.rows), rows_of(two.rows)
         sizes = len(first), len(second)
         chosen = (*first, *second)
 
-        def add(op: str, value: str, told: Sequence[Feature] = ()) -> None:
-            out.add(op, [value], RowSet(one.rows, both.cover, both.features, form, both.columns, 2, one.main,
-                    one.conditions), told, other=two, chosen=chosen)  # fmt: skip
+        def add(op: str, value: str, *told: Feature) -> None:
+            out.add(op, [value], both, told, other=two, chosen=chosen)
 
         if asked.cues["difference"] and self._how_many:
             add("difference of counts", written(abs(sizes[0] - sizes[1])))
@@ -77,21 +84,20 @@ class DoubleReadings:
             for op, side in (("larger count", more), ("smaller count", less)):
                 rows = rows_of(side.rows)
                 values = {self._sheet.columns[side.main].canonical[row] for row in rows}
-                out.add(op, values, _joined(one, both), column=side.main, chosen=rows, other=two)
+                out.add(op, values, both, column=side.main, chosen=rows, other=two)
         if self._yes_no:
-            add("more rows?", _yes(sizes[0] > sizes[1]), [("way", *asked.signs)])
-            add("fewer rows?", _yes(sizes[0] < sizes[1]), [("way not", *asked.signs)])
+            add("more rows?", _yes(sizes[0] > sizes[1]), ("way", *asked.signs))
+            add("fewer rows?", _yes(sizes[0] < sizes[1]), ("way not", *asked.signs))
             for place, column in enumerate(self._sheet.columns[: self._sheet.whole]):
                 same = column.plain[first[0]] == column.plain[second[0]]
                 told: list[Feature] = [("one each", asked.levels[place], "same" in asked.linked.words)]
-                out.add("same cell?", [_yes(same)], _joined(one, both), told, asked.covers[place], sight=place,
-                        other=two, chosen=(first[0], second[0]))  # fmt: skip
+                cover, pair = asked.covers[place], (first[0], second[0])
+                out.add("same cell?", [_yes(same)], both, told, cover, sight=place, other=two, chosen=pair)
         if max(sizes) <= FEW:
-            self._two_rows(one, two, both, first[0], second[0])
+            self._two_rows(both, two, first[0], second[0])
 
-    def _two_rows(self, one: RowSet, two: RowSet, both: RowSet, first: int, second: int) -> None:
+    def _two_rows(self, joined: RowSet, two: RowSet, first: int, second: int) -> None:
         asked, out = self._asked, self._out
-        joined = _joined(one, both)
         apart = abs(first - second)
         pair = (first, second)
         words = asked.linked.words
@@ -104,7 +110,7 @@ class DoubleReadings:
             out.add("word by order", [less if first < second else more], joined, [back], other=two, chosen=pair)
         for seen in asked.by_nearness:
             a, b = float(seen.sight.values[first]), float(seen.sight.values[second])
-            if a == a and b == b:
+            if math.isfinite(a) and math.isfinite(b):
                 self._two_cells(joined, two, seen, pair, (a, b))
 
     def _two_cells(
@@ -113,9 +119,7 @@ class DoubleReadings:
         asked, (a, b), sight = self._asked, cells, seen.sight
 
         def add(op: str, value: str, *told: Feature) -> None:
-            features = [*told, *seen.features]
-            self._out.add(op, [value], rows, features, seen.cover, sight=sight.column, kind=sight.kind, other=two,
-                          chosen=pair)  # fmt: skip
+            self._out.add(op, [value], rows, told, seen=seen, other=two, chosen=pair)
 
         if asked.cues["difference"]:
             if sight.kind == "date":
@@ -146,20 +150,19 @@ class DoubleReadings:
                 out.add("word by count", [word], rows, told, cover, chosen=chosen, number=number.value)
             if asked.yes_no:
                 told = [("way", *asked.signs)]
-                out.add("more rows than?", [_yes(size > number.value)], rows, told, cover, chosen=chosen,
-                        number=number.value)  # fmt: skip
+                told_more = _yes(size > number.value)
+                out.add("more rows than?", [told_more], rows, told, cover, chosen=chosen, number=number.value)
 
     def _cell_with_number(self, rows: RowSet, chosen: Sequence[int], number: AskedNumber, seen: SeenSight) -> None:
         asked, sight = self._asked, seen.sight
         cell = float(sight.values[chosen[0]])
         cell = cell // 400 if sight.kind == "date" else cell
-        if cell != cell:
+        if math.isnan(cell):
             return
-        cover = seen.cover | {number.place}
+        cover, asked_for, row = frozenset([number.place]), number.value, chosen[:1]
 
         def add(op: str, value: str, *told: Feature) -> None:
-            self._out.add(op, [value], rows, [*told, *seen.features], cover, sight=sight.column, kind=sight.kind,
-                          chosen=chosen[:1], number=number.value)  # fmt: skip
+            self._out.add(op, [value], rows, told, cover, seen=seen, chosen=row, number=asked_for)
 
         if asked.cues["difference"] and len(chosen) == 1 and not asked.yes_no:
             add("difference from number", written(abs(cell - number.value)))
@@ -171,12 +174,6 @@ class DoubleReadings:
             add("equal to number?", _yes(cell == number.value))
         for more, less in asked.opposites:
             add("word by number", more if cell > number.value else less, ("either word", more, less, sight.kind))
-
-
-def _joined(one: RowSet, both: RowSet) -> RowSet:
-    return RowSet(
-        one.rows, both.cover, both.features, both.form, both.columns, both.depth, both.main, one.conditions
-    )
 
 
 def _yes(holds: bool) -> str:

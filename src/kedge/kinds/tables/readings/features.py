@@ -8,8 +8,8 @@ from functools import lru_cache
 from kedge.kinds.tables.readings.rowsets import Feature
 
 GROUPS: dict[str, str] = {
-    "plan": "op|op form|conditions|number|type of op|type|size|size alone|shown rows|counted|aggregate|most|most itself|"
-    "tie|nth|way|way not|either word|either word not|one each|nothing found",
+    "plan": "op|op form|conditions|number|type of op|type|size|size alone|shown rows|counted|aggregate|most|"
+    "most itself|tie|nth|way|way not|either word|either word not|one each|nothing found",
     "words": "left|left share|left named|left named op|in question|left rare|left numbers|left word",
     "answer": "answer column|answer kind|answer place|answer rank|answer heading|answer op|answer filtered|answer part|"
     "answer part kind|distinct|distinct heading|same column|moved",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ Places = frozenset[int]
 MOST_VALUES = 14
 LONGEST_VALUE = 10
 EXACT, PIECE, PHRASE, AKIN, NUMBERED, DATED, MEANT = range(7)
-"""How a cell was found: whole, as a piece of a list, by words inside it, by a word like it, as number, date, synonym."""
+"""How a cell was found: whole, as a piece of a list, by words inside it, by one like it, as number, date, synonym."""
 _WEIGHT = {EXACT: 2.0, PIECE: 1.2, PHRASE: 0.6, AKIN: 0.0, NUMBERED: -0.3, DATED: 2.5, MEANT: 0.2}
 _NAMED_BY_FUNCTION = frozenset(("name", "year", "number", "time", "total"))
 _IN_HEADINGS = frozenset(("of", "the", "in", "and", "s", "a"))
@@ -142,7 +143,7 @@ def link(question: str, sheet: Sheet) -> LinkedQuestion:
     columns = [_column_link(column, words, stems) for column in sheet.columns[: sheet.whole]]
     found: dict[tuple[int, int], ValueLink] = {}
     for place, column in enumerate(sheet.columns[: sheet.whole]):
-        for made in _value_links(place, column, words, asked, columns[place], sheet.count):
+        for made in _ValueLinks(place, column, columns[place], sheet.count).found(words, asked):
             known = found.get((place, made.rows))
             if made.rows and (known is None or (made.length, -made.how) > (known.length, -known.how)):
                 found[place, made.rows] = made
@@ -192,45 +193,50 @@ def _column_link(column: SheetColumn, words: Sequence[str], stems: Sequence[str]
     return ColumnLink(level, frozenset(places))
 
 
-def _value_links(
-    place: int,
-    column: SheetColumn,
-    words: Sequence[str],
-    asked: Sequence[AskedNumber],
-    heading: ColumnLink,
-    count: int,
-) -> Iterator[ValueLink]:
-    def made(rows: int, how: int, start: int, end: int) -> ValueLink:
-        score = end - start + _WEIGHT[how] - (0.5 if rows.bit_count() == count else 0) + 0.4 * (heading.level >= 2)
-        return ValueLink(place, rows, how, start, end, score)
+class _ValueLinks:
+    """Finds what the words of a question name in one column."""
 
-    taken: list[tuple[int, int]] = []
-    for start, end in _spans(len(words)):
-        if any(first <= start and end <= last for first, last in taken):
-            continue
-        rows, how = _named(column, words[start:end])
-        if rows:
-            taken.append((start, end))
-            yield made(rows, how, start, end)
-    for at, word in enumerate(words):
-        free = not any(first <= at < last for first, last in taken)
-        if free and len(word) >= 4 and not word[0].isdigit() and word not in FUNCTION_WORDS and word not in MONTHS:
-            rows = _like(column, word)
+    def __init__(self, place: int, column: SheetColumn, heading: ColumnLink, count: int) -> None:
+        self._place = place
+        self._column = column
+        self._named_column = heading.level >= 2
+        self._count = count
+
+    def found(self, words: Sequence[str], asked: Sequence[AskedNumber]) -> Iterator[ValueLink]:
+        """By spelling, longest first; what is left by likeness and meaning; numbers written as words."""
+        taken: list[tuple[int, int]] = []
+        for start, end in _spans(len(words)):
+            if any(first <= start and end <= last for first, last in taken):
+                continue
+            rows, how = _named(self._column, words[start:end])
             if rows:
-                yield made(rows, AKIN, at, at + 1)
-        if word in SYNONYMS:
-            rows = _meant(column, SYNONYMS[word])
-            if rows:
-                yield made(rows, MEANT, at, at + 1)
-    for number in asked:
-        if number.form != "digits":
-            whole = int(number.value)
-            forms = [str(whole)]
-            if number.form == "ordinal":
-                forms.append(f"{whole} " + {1: "st", 2: "nd", 3: "rd"}.get(whole, "th"))
-            for form in forms:
-                if rows := column.exact.get(form, 0):
-                    yield made(rows, NUMBERED, number.place, number.place + 1)
+                taken.append((start, end))
+                yield self._link(rows, how, start, end)
+        for at, word in enumerate(words):
+            free = not any(first <= at < last for first, last in taken)
+            telling = len(word) >= 4 and not word[0].isdigit() and word not in FUNCTION_WORDS and word not in MONTHS
+            if free and telling and (rows := _like(self._column, word)):
+                yield self._link(rows, AKIN, at, at + 1)
+            if word in SYNONYMS and (rows := _meant(self._column, SYNONYMS[word])):
+                yield self._link(rows, MEANT, at, at + 1)
+        for number in asked:
+            for form in _written_forms(number):
+                if rows := self._column.exact.get(form, 0):
+                    yield self._link(rows, NUMBERED, number.place, number.place + 1)
+
+    def _link(self, rows: int, how: int, start: int, end: int) -> ValueLink:
+        score = end - start + _WEIGHT[how] + 0.4 * self._named_column
+        score -= 0.5 if rows.bit_count() == self._count else 0
+        return ValueLink(self._place, rows, how, start, end, score)
+
+
+def _written_forms(number: AskedNumber) -> list[str]:
+    """How cells write a number that the question writes as a word."""
+    if number.form == "digits":
+        return []
+    whole = int(number.value)
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(whole, "th")
+    return [str(whole), f"{whole} {ending}"] if number.form == "ordinal" else [str(whole)]
 
 
 def _spans(count: int) -> Iterator[tuple[int, int]]:
@@ -240,7 +246,7 @@ def _spans(count: int) -> Iterator[tuple[int, int]]:
             yield start, start + length
 
 
-def _named(column: SheetColumn, words: Sequence[str]) -> tuple[int, int]:
+def _named(column: SheetColumn, words: Sequence[str]) -> tuple[int, int]:  # noqa: PLR0911 (one line per way)
     """Rows whose cell has these words, and how."""
     if all(word in FUNCTION_WORDS and not (word == "no" and len(words) == 1) for word in words):
         return 0, EXACT
@@ -296,7 +302,7 @@ def _dated_links(sheet: Sheet, day: Day, columns: Sequence[ColumnLink]) -> Itera
             continue
         rows = 0
         for row, key in enumerate(sight.values):
-            if key == key:
+            if math.isfinite(key):
                 year, month, date = int(key) // 400, (int(key) % 400) // 32, int(key) % 32
                 fits = month == day[1] and (not day[2] or not date or date == day[2])
                 if fits and (not day[0] or not year or year == day[0]):

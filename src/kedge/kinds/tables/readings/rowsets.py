@@ -17,9 +17,7 @@ from kedge.kinds.tables.readings.words import MONTHS
 Feature = tuple[object, ...]
 """A name, and what it is about."""
 NONE: Places = frozenset()
-_NEGATED = re.compile(
-    r"\b(not|other|besides|except|never|without|another|else|excluding|n't|aside|didn't|no)\b"
-)
+_NEGATED = re.compile(r"\b(not|other|besides|except|never|without|another|else|excluding|n't|aside|didn't|no)\b")
 _ALIKE = re.compile(r"\b(same|also|other|another|besides|equal|tied)\b")
 _COMPARING = re.compile(
     r"\b(more|less|over|under|above|below|at least|at most|greater|higher|lower|fewer|than|after|before|since|until|"
@@ -207,28 +205,22 @@ class RowSets:
             values = sight.values // 400 if sight.kind == "date" else sight.values
             linked = question.columns[sight.column]
             if question.decade and sight.kind != "num":
-                yield from self._between(
-                    values, question.decade, sight, digits | linked.places, [("decade", sight.kind)], "decade"
-                )
+                told: list[Feature] = [("decade", sight.kind)]
+                yield from self._between(values, question.decade, sight, digits | linked.places, told)
             if len(written) >= 2:
                 low, high = sorted(number.value for number in written[:2])
                 cover = frozenset(number.place for number in written) | linked.places
                 for inclusive in (0, 1):
                     ends = (low, high) if inclusive else (np.nextafter(low, np.inf), np.nextafter(high, -np.inf))
                     features: list[Feature] = [("between", inclusive), ("between kind", sight.kind, linked.level)]
-                    yield from self._between(values, ends, sight, cover, features, "between")
+                    yield from self._between(values, ends, sight, cover, features)
             if sight.kind == "date" and question.day and question.day[1]:
                 yield from self._by_date(sight, digits)
 
     def _between(
-        self,
-        values: Values,
-        ends: tuple[float, float],
-        sight: Sight,
-        cover: Places,
-        features: list[Feature],
-        form: str,
+        self, values: Values, ends: tuple[float, float], sight: Sight, cover: Places, features: list[Feature]
     ) -> Iterator[RowSet]:
+        form = str(features[0][0])
         with np.errstate(invalid="ignore"):
             rows = mask_of((values >= ends[0]) & (values <= ends[1])) & self._sheet.every
         if rows and (form == "decade" or rows != self._sheet.every):
@@ -247,9 +239,7 @@ class RowSets:
             if rows:
                 condition = Condition("compare", sight.column, sign, (float(key),), "date")
                 features: list[Feature] = [("date compared", sign)]
-                yield RowSet(
-                    rows, digits | months, features, "compare", (sight.column,), 1, sight.column, (condition,)
-                )
+                yield RowSet(rows, digits | months, features, "compare", (sight.column,), 1, sight.column, (condition,))
 
     def _cut(self) -> Iterator[RowSet]:
         """The first or last so many rows."""

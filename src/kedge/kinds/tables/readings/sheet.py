@@ -30,7 +30,9 @@ _INNER = re.compile(r"\(([^)]*)\)")
 _THOUSANDS = re.compile(r"\d,\d{3}")
 _RANGE = re.compile(r"\d\s*-\s*\d")
 _SPLITS = ((r", ", "comma"), (r"\n", "line"), (r" ?\(", "bracket"), (r" / |/", "slash"), (r" - |: ", "dash"))
-_NAMING = frozenset("rank id code no # number pos position year season phone zip tel postcode jersey flight ref".split())
+_NAMING = frozenset(
+    "rank id code no # number pos position year season phone zip tel postcode jersey flight ref".split()
+)
 """Headings of numbers that name or order something: never added up."""
 
 
@@ -116,7 +118,7 @@ def build_sheet(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Sheet:
     for place, name in enumerate(names):
         column = _column(name, [row[place] for row in filled], place)
         found = _sights(place, column)
-        column.kind = _kind(found, column)
+        column.kind = _kind(found)
         columns.append(column)
         sights += found
     totals = _totals(columns, len(filled))
@@ -202,7 +204,7 @@ def _same(one: Values, two: Values) -> bool:
     return bool(np.nanmax(np.abs(np.nan_to_num(one) - np.nan_to_num(two))) < 1e-9)
 
 
-def _kind(sights: Sequence[Sight], column: SheetColumn) -> str:
+def _kind(sights: Sequence[Sight]) -> str:
     kinds = [sight.kind for sight in sights]
     for kind in ("date", "year", "num"):
         if kind in kinds:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from kedge.kinds.tables.readings.asked import Asked, SeenSight
 from kedge.kinds.tables.readings.candidates import Candidates
-from kedge.kinds.tables.readings.cells import written
+from kedge.kinds.tables.readings.cells import canonical, written
 from kedge.kinds.tables.readings.rowsets import Feature, RowSet
 from kedge.kinds.tables.readings.sheet import Sheet, rows_of
 
@@ -82,19 +83,15 @@ class SingleReadings:
         """A number inside the one cell: the second of a score, the length of a span of years."""
         for seen in self._asked.sights:
             value = float(seen.sight.values[row])
-            if seen.sight.kind in _OF_A_CELL and value == value:
+            if seen.sight.kind in _OF_A_CELL and math.isfinite(value):
                 self._measured(f"cell {seen.sight.kind}", abs(value), rows, seen, [], [row])
                 if seen.sight.kind == "span":
                     self._measured("cell span + 1", abs(value) + 1, rows, seen, [], [row])
 
-    def _measured(
+    def _measured(  # noqa: PLR0917 (a reading has this many parts)
         self, op: str, value: float, rows: RowSet, seen: SeenSight, told: Sequence[Feature], chosen: Sequence[int]
     ) -> None:
-        features = [*told, *seen.features]
-        sight = seen.sight
-        self._out.add(
-            op, [written(value)], rows, features, seen.cover, sight=sight.column, kind=sight.kind, chosen=chosen
-        )
+        self._out.add(op, [written(value)], rows, told, seen=seen, chosen=chosen)
 
     def _aggregate(self, rows: RowSet, chosen: Sequence[int]) -> None:
         cues, places = self._asked.cues, np.array(chosen)
@@ -133,23 +130,18 @@ class SingleReadings:
                 continue
             for sign in (1, -1):
                 best = np.nanmax(values * sign)
-                top = [chosen[place] for place in np.nonzero(values * sign == best)[0]]
+                top = [chosen[int(place)] for place in np.nonzero(values * sign == best)[0]]
                 if len(top) <= MOST_TIES:
                     self._most_by(rows, seen, sign, top)
 
     def _most_by(self, rows: RowSet, seen: SeenSight, sign: int, top: Sequence[int]) -> None:
         asked, sight, out = self._asked, seen.sight, self._out
         timed = "time" if sight.kind in ("date", "year") else "number"
-        headings: list[Feature] = [
-            ("most heading", sign, word) for word in self._sheet.columns[sight.column].words[:2]
-        ]
+        headings: list[Feature] = [("most heading", sign, word) for word in self._sheet.columns[sight.column].words[:2]]
         if rows.form in ("either", "either&") and len(top) == 1:
             for words in self._asked_of(rows, top[0]):
-                told = [("most", sign, timed), ("most", sign, sight.kind, False), *headings, *seen.features]
-                out.add(
-                    "most of two", [words], rows, told, seen.cover, sight=sight.column, kind=sight.kind, sign=sign,
-                    chosen=top, column=-1,
-                )
+                told = [("most", sign, timed), ("most", sign, sight.kind, False), *headings]
+                out.add("most of two", [words], rows, told, seen=seen, sign=sign, chosen=top)
         for number, column in enumerate(asked.answers):
             if column not in rows.columns and number >= (8 if rows.depth == 1 else 3 if rows.depth >= 2 else 99):
                 continue
@@ -159,18 +151,12 @@ class SingleReadings:
                 ("most itself", column == sight.column, asked.levels[sight.column]),
                 ("tie", len(top) > 1),
                 *headings,
-                *seen.features,
             ]
-            cover = seen.cover | asked.covers[column]
-            out.add(
-                "most", self._texts(column, top), rows, told, cover,
-                column=column, sight=sight.column, kind=sight.kind, sign=sign, chosen=top,
-            )  # fmt: skip
+            texts, cover = self._texts(column, top), asked.covers[column]
+            out.add("most", texts, rows, told, cover, column=column, seen=seen, sign=sign, chosen=top)
 
     def _asked_of(self, rows: RowSet, row: int) -> list[str]:
         """The words by which the question names a row whose cell says more than they do."""
-        from kedge.kinds.tables.readings.cells import canonical
-
         out = []
         for value in self._asked.linked.values:
             inside = value.start >= 0 and rows.cover.issuperset(range(value.start, value.end))
@@ -192,7 +178,7 @@ class SingleReadings:
         if rows.depth >= 1 and len(chosen) <= 6 and rows.form not in ("either", "not"):
             self._beside(rows, chosen, few)
 
-    def _row(
+    def _row(  # noqa: PLR0917 (a reading has this many parts)
         self, op: str, row: int, rows: RowSet, columns: Sequence[int], told: list[Feature], number: float | None = None
     ) -> None:
         for column in columns:
@@ -227,21 +213,21 @@ class SingleReadings:
         for seen in asked.by_nearness[:4]:
             values = seen.sight.values
             own = values[row]
-            if own != own:
+            if math.isnan(own):
                 continue
             with np.errstate(invalid="ignore"):
                 above, below = np.where(values > own, values, np.inf), np.where(values < own, values, -np.inf)
-            steps = (("next by value", int(np.argmin(above)), above), ("previous by value", int(np.argmax(below)), below))
+            steps = (
+                ("next by value", int(np.argmin(above)), above),
+                ("previous by value", int(np.argmax(below)), below),
+            )
             for op, other, ranked in steps:
                 if np.isfinite(ranked[other]):
                     for column in asked.by_prior[:4]:
                         text = self._sheet.columns[column].canonical[other]
-                        told = [("moved", column in rows.columns), *seen.features]
-                        cover = asked.covers[column] | seen.cover
-                        self._out.add(
-                            op, [text], rows, told, cover,
-                            column=column, sight=seen.sight.column, kind=seen.sight.kind, chosen=[other],
-                        )  # fmt: skip
+                        told: list[Feature] = [("moved", column in rows.columns)]
+                        cover = asked.covers[column]
+                        self._out.add(op, [text], rows, told, cover, column=column, seen=seen, chosen=[other])
 
     def _frequency(self, rows: RowSet, chosen: Sequence[int]) -> None:
         asked, out = self._asked, self._out
@@ -270,8 +256,10 @@ class SingleReadings:
                 if 0 < len(names) <= MOST_REPEATED:
                     where = [row for row in chosen if cells.canonical[row] in names]
                     with_number = cover | {asked_number.place}
-                    out.add("so frequent", names, rows, (), with_number, column=column, chosen=where,
-                            number=asked_number.value)  # fmt: skip
+                    times_asked = asked_number.value
+                    out.add(
+                        "so frequent", names, rows, (), with_number, column=column, chosen=where, number=times_asked
+                    )
             repeated = [name for name, count in counts.items() if count > 1]
             where = [row for row in chosen if cells.canonical[row] in repeated]
             if 0 < len(repeated) <= MOST_REPEATED:

@@ -1,7 +1,7 @@
 """The first weighing: every feature has a weight, alone and together with each word of the question.
 
-Log-linear, learned by `python -m benchmarks.table_plans` from questions with known answers. Weights lie in one table that
-is addressed by a hash of feature and word, so that no list of millions of names is needed.
+Log-linear, learned by `python -m benchmarks.table_plans` from questions with known answers. Weights lie in one table
+that is addressed by a hash of feature and word, so that no list of millions of names is needed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from itertools import accumulate, chain
 import numpy as np
 from numpy.typing import NDArray
 
-from kedge.kinds.tables.readings.candidates import Candidate
 from kedge.kinds.tables.readings.enumerate import Enumerated
 from kedge.kinds.tables.readings.features import feature_key, group_of, is_lexical
 
@@ -101,9 +100,3 @@ def shares(scores: Floats) -> Floats:
     """Scores as shares of one."""
     raised = np.exp(scores - scores.max())
     return np.asarray(raised / raised.sum(), dtype=np.float64)
-
-
-def best_of(candidates: list[Candidate], scores: Floats, answers: tuple[str, ...]) -> int:
-    """Number of the best candidate with these answers."""
-    fitting = [number for number, one in enumerate(candidates) if one.answers == answers]
-    return max(fitting, key=lambda number: float(scores[number]))

@@ -22,9 +22,7 @@ NUMBER_WORDS = {
 } | {"thirty": 30, "forty": 40, "fifty": 50, "hundred": 100}
 ORDINALS = {
     word: number
-    for number, word in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth".split(), start=1
-    )
+    for number, word in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth".split(), start=1)
 }
 FUNCTION_WORDS = frozenset(
     "a an the of in on at to for from by with and or is was were are be been did do does has have had that this these "
@@ -32,7 +30,7 @@ FUNCTION_WORDS = frozenset(
     "only listed list table chart number total amount name people time times year years other each if one".split()
 )
 """Words that name nothing by themselves: no cell is looked up by one of them alone."""
-_FOLDS = (("[‘’´`]", "'"), ("[“”]", '"'), ("[‐‑‒–—−]", "-"))  # noqa: RUF001 (the signs that are folded)
+_FOLDS = (("[‘’´`]", "'"), ("[“”]", '"'), ("[‐‑‒–—−]", "-"))
 _TOKEN = re.compile(r"\d[\d,]*\.?\d*|[^\W\d_]+(?:'s)?|[%#]")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_")
 _VOWELS = frozenset("aeiou")

@@ -6,12 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kedge.kinds.tables.asking.answer import Computed
+from kedge.kinds.tables.asking.understand import SURE
 from kedge.kinds.tables.finding.rowtext import as_json
 from kedge.kinds.tables.plans.plan import Func, TablePlan, Task
 from kedge.kinds.tables.readings.cells import canonical, written
 from kedge.kinds.tables.readings.read import SheetAnswer, SheetReading
 from kedge.kinds.tables.schema import Table
 
+HALF = 0.5
+"""What counts of the chance of a plan that is not sure by itself."""
+SURE_PLAN = 0.6
+"""From this chance on a plan that no reading could say is the answer."""
+UNIQUE = 0.8
+"""Share of different values from which on a column names rows, so that a group of it is one row."""
+WORTH = 0.3
+"""Least chance of the likeliest reading where none is sure; below it the nearest rows say more."""
 SHOWN = 3
 """Readings that are shown when none is sure."""
 AGREED = 0.95
@@ -49,16 +58,26 @@ class Offers:
     left: Sequence[str] = ()
     """Words that were not understood."""
 
+    @property
+    def worth_showing(self) -> bool:
+        """Whether people would find what they meant among them, rather than in the nearest rows."""
+        return bool(self.all) and (self.sure or self.all[0].chance >= WORTH)
+
 
 def choose(computed: Computed, read: SheetAnswer | None, table: Table) -> Offers:
     """Weigh the plan, if there is one, beside the readings, if the table is small enough for them."""
     left = computed.understood.unmatched
+    sure = computed.understood.sure >= SURE
     if read is None:
         planned = [Offer(computed.understood.sure, computed)] if computed.result is not None else []
-        return Offers(planned, bool(planned), left)
+        return Offers(planned, bool(planned) and sure, left)
     readings = [Offer(one.chance, reading=one) for one in read.readings]
     if computed.result is None or not computed.result.row_count:
         return Offers(readings, read.sure, read.left)
+    if not sure:
+        own = Offer(computed.understood.sure * HALF, computed)
+        known = any(one.values == own.values for one in readings)
+        return Offers(readings if known else _ordered([*readings, own]), read.sure, read.left)
     return _beside(computed, readings, read, beyond(computed.understood.plan, table))
 
 
@@ -81,17 +100,11 @@ def _beside(computed: Computed, readings: Sequence[Offer], read: SheetAnswer, al
     return Offers(_ordered([Offer(chance, computed), *others]), False, read.left)
 
 
-SURE_PLAN = 0.6
-"""From this chance on a plan that no reading could say is the answer."""
-UNIQUE = 0.8
-"""Share of different values from which on a column names rows, so that a group of it is one row."""
-
-
 def _ordered(offers: Sequence[Offer]) -> list[Offer]:
     return sorted(offers, key=lambda one: -one.chance)[:SHOWN]
 
 
-def beyond(plan: TablePlan | None, table: Table) -> bool:
+def beyond(plan: TablePlan | None, table: Table) -> bool:  # noqa: PLR0911 (one line per case)
     """Whether no reading says what the plan does: groups, shares, sides, periods, arithmetic between columns."""
     if plan is None:
         return False

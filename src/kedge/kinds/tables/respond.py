@@ -20,6 +20,7 @@ CITED = 5
 """Rows that an answer quotes."""
 SAMPLED = 3
 """Rows that a computed answer quotes of those that counted."""
+NOT_UNDERSTOOD = "Not understood:"
 _SURE, _LIKELY = 0.85, 0.8
 
 
@@ -100,7 +101,7 @@ def unsure(answer: Answer, offers: Offers) -> Answer:
         lines.append(f"{number}. {told['answer']} — {told['plan']} ({offer.chance:.0%})")
     lines.append("Ask again with the number of the one you mean (reading=1, 2 …).")
     if offers.left:
-        lines.append(f"Not understood: {', '.join(offers.left)}")
+        lines.append(f"{NOT_UNDERSTOOD} {', '.join(offers.left)}")
     return replace(
         answer,
         answer="\n".join(lines),
@@ -125,7 +126,16 @@ def with_readings(answer: Answer, offers: Offers) -> Answer:
         {"reading": number, "probability": round(offer.chance, 4), **offered(offer)}
         for number, offer in enumerate(offers.all, start=1)
     ]
-    return replace(answer, metadata={**answer.metadata, "readings": readings, "not_understood": list(offers.left)})
+    plan = answer.metadata.get("plan")
+    exact = isinstance(plan, dict) and plan.get("exact")
+    text = answer.answer
+    if offers.left and not exact and NOT_UNDERSTOOD not in text:
+        text = f"{text}\n{NOT_UNDERSTOOD} {', '.join(offers.left)}"
+    return replace(
+        answer,
+        answer=text,
+        metadata={**answer.metadata, "readings": readings, "not_understood": list(offers.left)},
+    )
 
 
 def offered(offer: Offer) -> dict[str, Json]:

@@ -16,7 +16,7 @@ from kedge.core.stages import stage
 from kedge.core.threads import in_thread
 from kedge.core.values import Answer, Json, Query, SearchResult, StreamEvent
 from kedge.kinds.tables.asking.answer import Computed, compute, run
-from kedge.kinds.tables.asking.understand import UnderstoodTable
+from kedge.kinds.tables.asking.understand import SURE, UnderstoodTable
 from kedge.kinds.tables.choosing import Offers, choose
 from kedge.kinds.tables.finding.retrieval import MOST_K, NOTHING, FoundRow, Retrieved, adaptive_k, retrieve
 from kedge.kinds.tables.generation import Generation
@@ -42,6 +42,8 @@ from kedge.models.ports import Embedder
 from kedge.retrieve.ports import CollectionSource
 from kedge.text.question import parse_question
 
+TENTATIVE = 0.25
+"""From here on a plan is run, to be shown as one of the readings; from `SURE` on it is the answer."""
 BY_BOTH = "by meaning and by words"
 BY_WORDS = "by words alone: the session has no vectors"
 
@@ -79,12 +81,12 @@ class TablesWayOut:
             with stage("plan"):
                 computed = await in_thread(_compute, generation, query)
             proposal: dict[str, Json] | None = None
-            if computed.result is None and self._proposer is not None:
+            if computed.understood.sure < SURE and self._proposer is not None:
                 computed, proposal = await self._proposed(self._proposer, generation, query, computed)
             offers = await in_thread(_offers, generation, query, computed)
             planned = time.perf_counter()
             timings = {"plan": 1000 * (planned - started)}
-            if offers.all:
+            if offers.worth_showing or query.reading is not None:
                 answer = await asyncio.to_thread(_answered, generation, query, offers)
                 result = SearchResult(query.text, (), timings)
             else:
@@ -161,9 +163,9 @@ class TablesWayOut:
 
 
 def _compute(generation: Generation, query: Query) -> Computed:
-    """Understand the question and run its plan, within the filters of the request; no result when unsure."""
+    """Understand the question and run its plan, within the filters of the request; no result where it is a guess."""
     within = plan_filters(query.where, generation.table)
-    return compute(generation.connection, generation.vocabulary(), query.text, within=within)
+    return compute(generation.connection, generation.vocabulary(), query.text, within=within, sure=TENTATIVE)
 
 
 def _offers(generation: Generation, query: Query, computed: Computed) -> Offers:

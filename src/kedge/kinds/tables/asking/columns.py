@@ -10,6 +10,7 @@ from rapidfuzz.distance import OSA
 
 from kedge.kinds.tables.asking.lexicon import Lexicon, load
 from kedge.kinds.tables.asking.words import Token, name_words, singular, written_out
+from kedge.kinds.tables.readings.words import abbreviates
 from kedge.kinds.tables.schema import Column, ColumnType, Table
 
 _KEYS = frozenset("id key code no nr number name title label identifier uuid ref".split())
@@ -27,6 +28,10 @@ _NOT_ADDED = frozenset(
     "speed depth elevation altitude acceleration horsepower displacement mpg iq".split()
 )
 """Words of measures that one does not add up over rows."""
+_AMOUNTS = frozenset(
+    "distance delay duration time total sum count weight size length volume area point goal vote score unit".split()
+)
+"""Words of measures that have no lexicon entry of their own."""
 _RATED = frozenset("rating score satisfaction grade star mark nps quality rate".split())
 """Words of measures that are given anew each time, so that many become one by averaging."""
 ADDED = ("revenue", "quantity")
@@ -86,6 +91,11 @@ class Columns:
     def has_concept(self, field: str, concept: str) -> bool:
         return concept in self._by_field[field].concepts
 
+    def amount(self, field: str) -> bool:
+        """Whether it is a measure by its name, of which a plural means the figures: distances, delays, units."""
+        known = self._by_field[field]
+        return bool(known.concepts or _AMOUNTS & set(known.words))
+
     def adds(self, field: str) -> bool:
         """Whether one adds this measure up over rows, by its name."""
         return self._by_field[field].added
@@ -132,6 +142,7 @@ class Columns:
         translated = [tag.partition(".")[2] for tag in lexicon.tags(*folded) if tag.startswith("nouns.")]
         forms += [tuple(singular(word) for word in noun.split("_")) for noun in translated]
         forms += [tuple(singular(written_out(word)) for word in folded)]
+        forms += self._abbreviated(question[start:end])
         if len(folded) > 2 and folded[1] == "of" and not (lexicon.tags(*folded[:1]) or lexicon.tags(*folded[:2])):
             forms += [(*forms[0][:1], *forms[0][2:])]
         best = self._scores(forms)
@@ -143,6 +154,18 @@ class Columns:
             near = self._scores(other) or [found for form in dict.fromkeys(other) for found in self._shortened(form)]
             best = [(known, 0.95 * score) for known, score in near]
         return _chosen(start, end, best)
+
+    def _abbreviated(self, asked: Sequence[Token]) -> list[tuple[str, ...]]:
+        """The words with those that a column's name cuts short in its form: departure delay, dep_delay."""
+        form = tuple(
+            token.word if token.word in self._by_word else self._cut(token.folded) or token.word for token in asked
+        )
+        return [form] if len(form) > 1 and form != tuple(token.word for token in asked) else []
+
+    def _cut(self, word: str) -> str:
+        """The one word of column names that is this one cut short; empty where there is none or several."""
+        found = [short for short in self._by_word if abbreviates(short, word)]
+        return found[0] if len(set(map(singular, found))) == 1 else ""
 
     def _shortened(self, asked: tuple[str, ...]) -> list[tuple[_Known, float]]:
         """Columns named by initials (mpg, miles per gallon), without a gap (marketvalue), or by a beginning (displ)."""

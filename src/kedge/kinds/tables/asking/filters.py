@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from calendar import monthrange
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from itertools import pairwise
 
 from kedge.kinds.tables.asking.mentions import TableMention
 from kedge.kinds.tables.asking.periods import AskedPeriod
-from kedge.kinds.tables.plans.plan import Filter, Op, Scalar
-from kedge.kinds.tables.schema import Column
+from kedge.kinds.tables.plans.plan import DatePart, Filter, Op, Scalar
+from kedge.kinds.tables.schema import Column, ColumnType, Table
 
 
 @dataclass(slots=True)
@@ -49,6 +51,41 @@ def dated(period: AskedPeriod, column: Column) -> Filter | None:
         return Filter(column.field, op, period.values, period.part)
     op, values = period.op()
     return Filter(column.field, op, values)
+
+
+_LOCAL = {DatePart.MONTH_OF_YEAR: ("month", 1, 12), DatePart.HOUR: ("hour", 0, 23)}
+
+
+def local(period: AskedPeriod, table: Table) -> list[Filter]:
+    """A period by whole-number columns for year, month and hour, which say local time where a time stamp may not."""
+    if period.part is not None:
+        name, low, high = _LOCAL.get(period.part, ("", 0, 0))
+        column = _numbered(table, name, low, high)
+        op = Op.IS if len(period.values) == 1 else Op.IN
+        return [Filter(column.field, op, period.values)] if column else []
+    first, last = period.first, period.last
+    months, years = _numbered(table, "month", 1, 12), _numbered(table, "year", 1000, 3000)
+    if not (first and last and months and years) or first.year != last.year or first.day != 1:
+        return []
+    if last != _month_end(last):
+        return []
+    kept = [Filter(years.field, Op.IS, (first.year,))]
+    if (first.month, last.month) != (1, 12):
+        kept.append(Filter(months.field, Op.BETWEEN, (first.month, last.month)))
+    return kept
+
+
+def _month_end(day: date) -> date:
+    return day.replace(day=monthrange(day.year, day.month)[1])
+
+
+def _numbered(table: Table, name: str, low: int, high: int) -> Column | None:
+    """The column of whole numbers with this name, all of them inside the bounds."""
+    for column in table.columns:
+        inside = isinstance(column.lowest, int) and isinstance(column.highest, int)
+        if column.name.casefold() == name and column.type is ColumnType.INTEGER and inside:
+            return column if low <= int(str(column.lowest)) and int(str(column.highest)) <= high else None
+    return None
 
 
 def _of_years(period: AskedPeriod, column: Column) -> Filter | None:

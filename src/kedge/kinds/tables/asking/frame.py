@@ -9,7 +9,7 @@ import Stemmer
 
 from kedge.kinds.tables.asking.conditions import Finder
 from kedge.kinds.tables.asking.figures import Figure, Figures
-from kedge.kinds.tables.asking.filters import dated, merged, months_together, scaled
+from kedge.kinds.tables.asking.filters import dated, local, merged, months_together, scaled
 from kedge.kinds.tables.asking.mentions import TableMention, TableReading
 from kedge.kinds.tables.asking.nouns import Nouns
 from kedge.kinds.tables.asking.numbers import Limit
@@ -171,10 +171,10 @@ class Frame:
             together = parts[0] if len(parts) == 1 else months_together(parts)
             if together is None:
                 return []
-            kept = dated(together, self._dates)
-            if kept is None:
+            kept = local(together, self._table) or [dated(together, self._dates)]
+            if None in kept:
                 return []
-            out.append(kept)
+            out += [one for one in kept if one]
         for mention, period in periods:
             mention.role = "filter"
             if period.note:

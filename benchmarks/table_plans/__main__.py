@@ -32,7 +32,7 @@ from kedge.kinds.tables.readings.model import FILE, ReadingModel, read_model, sa
 ROOT = Path(__file__).resolve().parents[2]
 TARGET = ROOT / "src/kedge/kinds/tables/readings/data" / FILE
 PLOT = ROOT / "docs/images/table-calibration.svg"
-PRECISION = 0.88
+PRECISION = 0.86
 """Of the sure ones, on tables that neither weighing has seen: a little above what is asked for."""
 SMALLEST = 0.02
 """Smaller weights do not ship."""

@@ -16,7 +16,7 @@ from kedge.kinds.tables.readings.choice import HIGHEST, TOLD, ranked
 from kedge.kinds.tables.readings.weigher import feature_scores
 
 FOLDS = 5
-FLAGS = 80
+FLAGS = 120
 """Words of questions that the second weighing sees."""
 Floats = NDArray[np.float64]
 

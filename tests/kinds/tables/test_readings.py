@@ -111,7 +111,7 @@ def test_no_text_and_no_table_break_it(question: str, rows: list[list[str]]) -> 
 
 
 def test_readings_have_different_values(sheet: Sheet) -> None:
-    answer = read_question("which nation won?", sheet, shipped_model())
+    answer = read_question("which is better overall?", sheet, shipped_model())
     values = [tuple(one.values) for one in answer.readings]
     assert len(values) == len(set(values)) > 1
     assert not answer.sure

@@ -25,6 +25,7 @@ from kedge.kinds.tables.plans.narrow import plan_filters
 from kedge.kinds.tables.plans.plan_json import plan_from_json
 from kedge.kinds.tables.proposing import PROPOSED, Proposer
 from kedge.kinds.tables.proposing import SURE as PROPOSED_SURE
+from kedge.kinds.tables.readings.asked import asks
 from kedge.kinds.tables.readings.model import shipped_model
 from kedge.kinds.tables.readings.read import read_question
 from kedge.kinds.tables.respond import (
@@ -170,7 +171,7 @@ def _compute(generation: Generation, query: Query) -> Computed:
 
 def _offers(generation: Generation, query: Query, computed: Computed) -> Offers:
     """What the question may have meant. A filter of the request is kept by plans alone."""
-    loaded = generation.sheet() if query.where is None else None
+    loaded = generation.sheet() if query.where is None and asks(query.text) else None
     read = read_question(query.text, loaded.sheet, shipped_model()) if loaded else None
     return choose(computed, read, generation.table)
 

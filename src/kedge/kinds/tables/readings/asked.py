@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from kedge.kinds.tables.readings.linking import LinkedQuestion, Places
+from kedge.kinds.tables.readings.meaning import meant_by
 from kedge.kinds.tables.readings.rowsets import Feature
 from kedge.kinds.tables.readings.sheet import Sheet, Sight
 from kedge.kinds.tables.readings.words import FUNCTION_WORDS, NUMBER_WORDS, stem
@@ -37,6 +38,14 @@ _CUES = {
     "yes or no": r"^(is|was|were|did|do|does|has|have|had|are|can|in \d+,? (did|was|were)|"
     r".*, (did|was|were|is|does|has))\b",
 }
+_ASKS = re.compile(
+    r"\b(what|which|who|whose|whom|where|when|how|name|list|show|tell|give|count|number of|total|sum|average|mean|"
+    r"median|most|least|highest|lowest|first|last|difference)\b|^(is|was|were|did|do|does|has|have|had|are|can)\b"
+)
+"""A text without any of these names things, and asks nothing of a table."""
+_SENTENCE = re.compile(
+    r"\b(what|which|who|whose|whom|where|when|how|name|list|tell)\b|\b(is|was|were|did|do|does|has|have|had|are|can)\b"
+)
 _PATTERNS = {name: re.compile(pattern) for name, pattern in _CUES.items()}
 _WH = frozenset("what which who whose where when how many much".split())
 _SUPERLATIVES = frozenset("most least more less fewest highest lowest first last top".split())
@@ -91,6 +100,10 @@ class Asked:
         self.levels = [one.level for one in links]
         self.near = [bool(one.places & asked) for one in links]
 
+        meant = meant_by(linked.words, [column.words for column in sheet.columns[: sheet.whole]])
+        self.meant = [meant[column.base] if links[at].level < 2 else (0, -1) for at, column in enumerate(sheet.columns)]
+        self._asked_places = asked
+
         def nearness(place: int) -> int:
             return self.levels[place] * 2 + 3 * self.near[place]
 
@@ -116,6 +129,7 @@ class Asked:
             ("answer kind", column.kind),
             ("answer place", min(column.base, 4), column.base == first),
             ("answer rank", min(rank, 4)),
+            ("answer meant", self.meant[place][0], self.meant[place][1] in self._asked_places),
             *(("answer heading", word) for word in column.words[:4]),
         ]
 
@@ -132,6 +146,7 @@ class Asked:
                 ("sight", level, sight.kind, near),
                 ("sight kind", sight.kind),
                 ("sight rank", before),
+                ("sight meant", self.meant[sight.column][0], self.meant[sight.column][1] in behind),
                 *(("sight heading", word) for word in self.sheet.columns[sight.column].words[:3]),
             ]
             out.append(SeenSight(sight, features, level * 2 + 3 * near, cover))
@@ -166,6 +181,16 @@ class Asked:
             if (word in ("many", "much") or of) and cover & {place + 1, place + 2}:
                 return True
         return False
+
+
+def asks(text: str) -> bool:
+    """Whether a text asks for something, rather than only naming what to look for."""
+    return bool(_ASKS.search(text.lower()))
+
+
+def is_sentence(text: str) -> bool:
+    """Whether a text asks as people do, in a sentence, not in the short form of a command: sum of n by brand."""
+    return bool(_SENTENCE.search(text.lower()))
 
 
 def _either_of(pair: Sequence[str], text: str) -> bool:

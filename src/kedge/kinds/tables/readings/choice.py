@@ -17,7 +17,7 @@ from kedge.kinds.tables.readings.features import GROUP_NAMES
 from kedge.kinds.tables.readings.rowsets import Feature
 from kedge.kinds.tables.readings.weigher import Floats, Weighable, candidate_scores, shares
 
-CONSIDERED = 10
+CONSIDERED = 8
 """Answers that are weighed again."""
 _LOOKED_AT = 60
 """Best candidates among which the operations of an answer are counted."""
@@ -33,6 +33,8 @@ _TOLD: dict[str, tuple[tuple[str, int], ...]] = {
     "answer column": (("answer level", 1), ("answer near", 2)),
     "answer rank": (("answer rank", 1),),
     "answer filtered": (("answer filtered", 1),),
+    "answer meant": (("answer meant", 1), ("answer meant near", 2)),
+    "sight meant": (("sight meant", 1), ("sight meant near", 2)),
     "sight": (("sight level", 1), ("sight kind", 2), ("sight near", 3)),
     "left": (("left", 1),),
     "left share": (("left share", 1),),

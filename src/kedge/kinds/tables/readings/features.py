@@ -11,9 +11,9 @@ GROUPS: dict[str, str] = {
     "plan": "op|op form|conditions|number|type of op|type|size|size alone|shown rows|counted|aggregate|most|"
     "most itself|tie|nth|way|way not|either word|either word not|one each|nothing found",
     "words": "left|left share|left named|left named op|in question|left rare|left numbers|left word",
-    "answer": "answer column|answer kind|answer place|answer rank|answer heading|answer op|answer filtered|answer part|"
-    "answer part kind|distinct|distinct heading|same column|moved",
-    "sight": "sight|sight kind|sight rank|sight heading|most heading",
+    "answer": "answer column|answer kind|answer place|answer rank|answer meant|answer heading|answer op|"
+    "answer filtered|answer part|answer part kind|distinct|distinct heading|same column|moved",
+    "sight": "sight|sight kind|sight rank|sight meant|sight heading|most heading",
     "filter": "found|found column|found kind|found rows|found heading|found share|found rivals|found is heading|pair|"
     "either|not|same",
     "compare": "compared|compared before|compared before 1|compared before 2|compared after 1|compared after 2|"

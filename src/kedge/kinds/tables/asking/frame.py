@@ -171,10 +171,11 @@ class Frame:
             together = parts[0] if len(parts) == 1 else months_together(parts)
             if together is None:
                 return []
-            kept = local(together, self._table) or [dated(together, self._dates)]
-            if None in kept:
+            by_numbers = local(together, self._table)
+            by_date = None if by_numbers else dated(together, self._dates)
+            if not by_numbers and by_date is None:
                 return []
-            out += [one for one in kept if one]
+            out += by_numbers if by_date is None else [by_date]
         for mention, period in periods:
             mention.role = "filter"
             if period.note:

@@ -36,6 +36,7 @@ _RATED = frozenset("rating score satisfaction grade star mark nps quality rate".
 """Words of measures that are given anew each time, so that many become one by averaging."""
 ADDED = ("revenue", "quantity")
 _FITS = 0.6
+_LINKING = frozenset("of the in on a an and or by to for".split())
 _SAYS_LITTLE = ("thing.", "evidence.", "measure.", "event.", "synonyms.")
 """Tags of words that may still be an abbreviated column written out."""
 _PURCHASES = frozenset("order invoice basket transaction purchase sale receipt cart bill".split())
@@ -147,7 +148,8 @@ class Columns:
             forms += [(*forms[0][:1], *forms[0][2:])]
         best = self._scores(forms)
         if not best and all(tag.startswith(_SAYS_LITTLE) for tag in lexicon.tags(*folded)):
-            best = self._shortened(forms[0])
+            named = len(folded) == 2 and all(token.text[:1].isupper() for token in question[start:end])
+            best = [] if named else self._shortened(forms[0])
         measures = [tag.partition(".")[2] for tag in lexicon.tags(*folded) if tag.startswith("concept.")]
         if not best and end - start == 1 and not any(map(self.of_concept, measures)):
             other = [(word,) for form in forms for word in sorted(self._synonyms.get(form[0], ()))]
@@ -172,7 +174,9 @@ class Columns:
         out = []
         first = "".join(word[:1] for word in asked)
         for known in self._known:
-            whole = len(known.words) == 1 and len(asked) > 2 and known.words[0] == first
+            capitals = known.column.type.measured and known.column.name.isupper()  # HR: home runs
+            enough = len(asked) > 2 or (len(asked) == 2 and capitals and not _LINKING & set(asked))
+            whole = len(known.words) == 1 and enough and known.words[0] == first
             initials = "".join(word[:1] for word in known.words)
             spelt = len(asked) == 1 and len(known.words) > 2 and asked[0] == initials
             begins = len(asked) == 1 and any(_begins(word, asked[0]) for word in known.core)

@@ -64,15 +64,24 @@ def local(period: AskedPeriod, table: Table) -> list[Filter]:
         op = Op.IS if len(period.values) == 1 else Op.IN
         return [Filter(column.field, op, period.values)] if column else []
     first, last = period.first, period.last
-    months, years = _numbered(table, "month", 1, 12), _numbered(table, "year", 1000, 3000)
-    if not (first and last and months and years) or first.year != last.year or first.day != 1:
+    years = next((column for column in table.columns if _only_year(column)), None)
+    if not (first and last and years) or first.day != 1 or last != _month_end(last):
         return []
-    if last != _month_end(last):
+    if (first.month, last.month) == (1, 12):
+        ends = (first.year, last.year)
+        return [Filter(years.field, Op.IS, ends[:1]) if ends[0] == ends[1] else Filter(years.field, Op.BETWEEN, ends)]
+    months = _numbered(table, "month", 1, 12)
+    if months is None or first.year != last.year:
         return []
-    kept = [Filter(years.field, Op.IS, (first.year,))]
-    if (first.month, last.month) != (1, 12):
-        kept.append(Filter(months.field, Op.BETWEEN, (first.month, last.month)))
-    return kept
+    return [
+        Filter(years.field, Op.IS, (first.year,)),
+        Filter(months.field, Op.BETWEEN, (first.month, last.month)),
+    ]
+
+
+def _only_year(column: Column) -> bool:
+    """Whether a column of whole numbers is the year of its row, not of an event: year, yearID, but not birthYear."""
+    return column.type is ColumnType.INTEGER and column.yearly and column.name.casefold().startswith("year")
 
 
 def _month_end(day: date) -> date:

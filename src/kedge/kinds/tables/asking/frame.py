@@ -171,7 +171,7 @@ class Frame:
             together = parts[0] if len(parts) == 1 else months_together(parts)
             if together is None:
                 return []
-            by_numbers = local(together, self._table)
+            by_numbers = [] if self._dates_named() else local(together, self._table)
             by_date = None if by_numbers else dated(together, self._dates)
             if not by_numbers and by_date is None:
                 return []
@@ -181,6 +181,13 @@ class Frame:
             if period.note:
                 self.notes.append(period.note)
         return out
+
+    def _dates_named(self) -> bool:
+        """Whether the question says which date it means: debuted in 2004."""
+        if self._dates is None or not self._dates.type.dated:
+            return False
+        stems = {_stem(token.folded) for token in self._reading.tokens}
+        return bool((self._columns.words(self._dates.field) - {"date", "time", "hour"}) & stems)
 
     def _date_column(self) -> Column | None:
         columns = self._columns.dated()

@@ -171,6 +171,7 @@ def _kind(mention: TableMention) -> str:
             ),
             "cue",
         ),
+        (mention.has("logic.group"), "cue"),
         (mention.has("time.", "logic.open", "logic.undone", "logic.compare"), "cue"),
         (mention.has(*_COMPARING), "cue"),
     )

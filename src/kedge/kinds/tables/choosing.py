@@ -65,11 +65,12 @@ class Offers:
         return bool(self.all) and (self.sure or self.all[0].chance >= WORTH)
 
 
-def choose(computed: Computed, read: SheetAnswer | None, table: Table) -> Offers:
+def choose(computed: Computed, read: SheetAnswer | None, table: Table, *, proposed: bool = False) -> Offers:
     """Weigh the plan, if there is one, beside the readings, if the table is small enough for them.
 
     On 980 questions over tables that were held out, a sure plan was right in 89 of 100 cases where the likeliest
-    reading said the same, and in 10 where it said something else and could have said the plan's.
+    reading said the same, and in 10 where it said something else and could have said the plan's. A plan that a
+    language model `proposed` is the answer where no reading is sure.
     """
     left = computed.understood.unmatched
     sure = computed.understood.sure >= SURE
@@ -85,7 +86,8 @@ def choose(computed: Computed, read: SheetAnswer | None, table: Table) -> Offers
         own = Offer(computed.understood.sure * HALF, computed)
         known = any(one.values == own.values for one in readings)
         return Offers(readings if known else _ordered([*readings, own]), read.sure, read.left)
-    return _beside(computed, readings, read, beyond(computed.understood.plan, table))
+    alone = beyond(computed.understood.plan, table) or (proposed and not read.sure)
+    return _beside(computed, readings, read, alone)
 
 
 def _beside(computed: Computed, readings: Sequence[Offer], read: SheetAnswer, alone: bool) -> Offers:

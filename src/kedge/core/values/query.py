@@ -30,3 +30,5 @@ class Query:
     """Least score of a row (tables); None: the setting."""
     rows: int | None = None
     """Most rows that an answer over a table is made from; None: by the question."""
+    reading: int | None = None
+    """Which of the readings that an answer over a table showed is meant, from 1; None: the likeliest."""

@@ -17,6 +17,7 @@ from kedge.core.errors import StoreError
 from kedge.kinds.tables.asking.vocabulary import Vocabulary, read_vocabulary
 from kedge.kinds.tables.feeding.build import SOURCE, bounds
 from kedge.kinds.tables.finding.index import TableIndex
+from kedge.kinds.tables.readings.load import LoadedSheet, load_sheet, written_relation
 from kedge.kinds.tables.schema import ROW, Table
 from kedge.kinds.tables.state import DATABASE, INDEX, SessionState
 from kedge.kinds.tables.values import RefusedRow, TablePart
@@ -52,6 +53,7 @@ class Generation:
     retired: bool = False
     _index: TableIndex | None = None
     _vocabulary: Vocabulary | None = None
+    _sheet: LoadedSheet | None = None
     _loading: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
@@ -91,6 +93,29 @@ class Generation:
             if self._vocabulary is None:
                 self._vocabulary = read_vocabulary(self.connection, self.table)
             return self._vocabulary
+
+    def sheet(self) -> LoadedSheet | None:
+        """The table in memory, read at first use; None for a large one. StoreError when it cannot be read."""
+        with self._loading:
+            if self._sheet is None:
+                cursor = self.cursor()
+                try:
+                    self._sheet = load_sheet(cursor, self.table, self._written(cursor))
+                except duckdb.Error as error:
+                    raise StoreError(
+                        f"The rows of session {self.state.scope.collection!r} cannot be read.",
+                        hint="Feed the session again.",
+                    ) from error
+                finally:
+                    cursor.close()
+            return self._sheet
+
+    def _written(self, cursor: duckdb.DuckDBPyConnection) -> str | None:
+        """The relation with the cells as the one file of this table writes them, where it was kept."""
+        if len(self.state.parts) != 1:
+            return None
+        name = written_relation(self.state.parts[0].place)
+        return name if (name,) in cursor.execute(QUERIES["tables"]).fetchall() else None
 
     def part(self, source: int) -> TablePart:
         """The file that rows with this source number come from."""

@@ -9,15 +9,18 @@ from kedge.answer.judge.calibrated import confidence
 from kedge.core.ids import document_id, new_id, passage_id, sha256
 from kedge.core.values import Answer, Citation, Json, Passage, Scope, SearchHit
 from kedge.kinds.tables.asking.answer import Computed
+from kedge.kinds.tables.choosing import Offer, Offers
 from kedge.kinds.tables.finding.retrieval import NOTHING, FoundRow, Retrieved
 from kedge.kinds.tables.finding.rowtext import as_json, row_text
 from kedge.kinds.tables.generation import Generation
+from kedge.kinds.tables.readings.read import SheetReading
 from kedge.kinds.tables.schema import ROW, Table
 
 CITED = 5
 """Rows that an answer quotes."""
 SAMPLED = 3
 """Rows that a computed answer quotes of those that counted."""
+NOT_UNDERSTOOD = "Not understood:"
 _SURE, _LIKELY = 0.85, 0.8
 
 
@@ -59,6 +62,108 @@ def from_plan(generation: Generation, computed: Computed, samples: Sequence[Foun
     )
 
 
+def from_reading(generation: Generation, reading: SheetReading, chance: float, samples: Sequence[FoundRow]) -> Answer:
+    """An answer read from a small table: its value, the steps that lead to it, and some of the rows."""
+    scope, table = generation.state.scope, generation.table
+    citations = tuple(
+        _citation(scope, generation, row, number) for number, row in enumerate(samples[:SAMPLED], start=1)
+    )
+    counted = f"{len(reading.rows):,} of {table.rows + table_misfits(generation):,} rows"
+    lines = [reading.text, f"Plan: {'; '.join(reading.steps)} ({counted} counted)"]
+    if citations:
+        lines.append("Rows: " + " ".join(citation.id for citation in citations))
+    return Answer(
+        query_id=new_id(),
+        answer="\n".join(lines),
+        citations=citations,
+        confidence="high" if chance >= _SURE else "medium",
+        evidence_probability=round(chance, 4),
+        short_answer=", ".join(reading.values),
+        metadata={
+            "kind": "table",
+            "plan": {"text": "; ".join(reading.steps), "steps": list(reading.steps), "exact": True},
+            "why": "",
+            "columns": [reading.heading],
+            "rows": [[value] for value in reading.values],
+            "row_numbers": [row.number for row in samples],
+            "row_count": len(reading.rows),
+            "truncated": False,
+            "chart": None,
+        },
+    )
+
+
+def unsure(answer: Answer, offers: Offers) -> Answer:
+    """Nothing is sure: the likeliest readings with their values, to be picked by number. `answer` is the first's."""
+    lines = ["The question can be read in more than one way; none is sure enough to be the answer:"]
+    for number, offer in enumerate(offers.all, start=1):
+        told = offered(offer)
+        lines.append(f"{number}. {told['answer']} — {told['plan']} ({offer.chance:.0%})")
+    lines.append("Ask again with the number of the one you mean (reading=1, 2 …).")
+    if offers.left:
+        lines.append(f"{NOT_UNDERSTOOD} {', '.join(offers.left)}")
+    return replace(
+        answer,
+        answer="\n".join(lines),
+        citations=(),
+        confidence="low",
+        evidence_probability=round(offers.all[0].chance, 4),
+        short_answer=None,
+        metadata={
+            **answer.metadata,
+            "plan": {"text": "several readings, none of them sure", "steps": [], "exact": False},
+            "rows": [],
+            "row_numbers": [],
+            "row_count": 0,
+            "chart": None,
+        },
+    )
+
+
+def with_readings(answer: Answer, offers: Offers) -> Answer:
+    """The answer with what else could have been meant, and with the words that nothing was made of."""
+    readings: list[Json] = [
+        {"reading": number, "probability": round(offer.chance, 4), **offered(offer)}
+        for number, offer in enumerate(offers.all, start=1)
+    ]
+    plan = answer.metadata.get("plan")
+    exact = isinstance(plan, dict) and plan.get("exact")
+    text = answer.answer
+    if offers.left and not exact and NOT_UNDERSTOOD not in text:
+        text = f"{text}\n{NOT_UNDERSTOOD} {', '.join(offers.left)}"
+    return replace(
+        answer,
+        answer=text,
+        metadata={**answer.metadata, "readings": readings, "not_understood": list(offers.left)},
+    )
+
+
+def offered(offer: Offer) -> dict[str, Json]:
+    """One reading as it is shown: its value and its plan."""
+    if offer.reading is not None:
+        values: list[Json] = list(offer.reading.values)
+        return {
+            "answer": ", ".join(offer.reading.values),
+            "values": values,
+            "plan": "; ".join(offer.reading.steps),
+        }
+    assert offer.plan is not None
+    single = _single(offer.plan)
+    values = [single] if single is not None else [row[0] for row in _plan_rows(offer.plan)]
+    return {"answer": single or offer.plan.text, "values": values, "plan": offer.plan.plan_text}
+
+
+def _plan_rows(computed: Computed) -> list[list[Json]]:
+    rows = computed.result.rows[:CITED] if computed.result else ()
+    return [[as_json(cell) for cell in row] for row in rows if row]
+
+
+def table_misfits(generation: Generation) -> int:
+    """Rows that a small table has besides: put aside from sums because a cell is no number."""
+    loaded = generation.sheet()
+    return max(0, len(loaded.numbers) - generation.table.rows) if loaded else 0
+
+
 def from_rows(generation: Generation, found: Retrieved, why: str, by: str) -> Answer:
     """The rows nearest to the question, and that they are nothing more than that."""
     scope, table = generation.state.scope, generation.table
@@ -82,7 +187,7 @@ def from_rows(generation: Generation, found: Retrieved, why: str, by: str) -> An
         return Answer(new_id(), NOTHING, (), "insufficient", 0.0, metadata=metadata)
     more = "at least " if len(found.rows) == found.k else ""
     head = (
-        f"No computation was understood in the question, so these are the rows nearest to it "
+        f"No computation was understood in the question. This is no answer, but the rows nearest to it "
         f"({more}{len(found.rows):,} of {table.rows:,} reach a score of {found.threshold:g}):"
     )
     lines = [

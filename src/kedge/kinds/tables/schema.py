@@ -11,6 +11,7 @@ from enum import StrEnum
 from kedge.core.outside import outside
 
 _WORDS = re.compile(r"[\W_]+|(?<=\D)(?=\d)")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _YEARS = (1400, 2200)
 ROW = "row_number"
 """Column with the number of each row in its file, from 1 for the first row below the header."""
@@ -77,7 +78,7 @@ class Column:
         if self.type.dated and isinstance(low, date) and isinstance(high, date):
             first = (low.month, low.day, high.month, high.day) == (1, 1, 1, 1)
             return first and 1 < self.distinct <= high.year - low.year + 1
-        named = bool({"year", "yr", "date"} & set(_WORDS.split(self.name.lower())))
+        named = bool({"year", "yr", "date"} & set(_WORDS.split(_CAMEL.sub(" ", self.name).lower())))
         numbers = isinstance(low, int | float) and isinstance(high, int | float) and self.type.measured
         return named and numbers and _YEARS[0] <= float(str(low)) and float(str(high)) <= _YEARS[1]
 

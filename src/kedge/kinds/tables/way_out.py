@@ -16,7 +16,8 @@ from kedge.core.stages import stage
 from kedge.core.threads import in_thread
 from kedge.core.values import Answer, Json, Query, SearchResult, StreamEvent
 from kedge.kinds.tables.asking.answer import Computed, compute, run
-from kedge.kinds.tables.asking.understand import UnderstoodTable
+from kedge.kinds.tables.asking.understand import SURE, UnderstoodTable
+from kedge.kinds.tables.choosing import Offers, choose
 from kedge.kinds.tables.finding.retrieval import MOST_K, NOTHING, FoundRow, Retrieved, adaptive_k, retrieve
 from kedge.kinds.tables.generation import Generation
 from kedge.kinds.tables.plans.execute import execute
@@ -24,12 +25,26 @@ from kedge.kinds.tables.plans.narrow import plan_filters
 from kedge.kinds.tables.plans.plan_json import plan_from_json
 from kedge.kinds.tables.proposing import PROPOSED, Proposer
 from kedge.kinds.tables.proposing import SURE as PROPOSED_SURE
-from kedge.kinds.tables.respond import SAMPLED, from_plan, from_rows, hits, with_times
+from kedge.kinds.tables.readings.asked import asks
+from kedge.kinds.tables.readings.model import shipped_model
+from kedge.kinds.tables.readings.read import read_question
+from kedge.kinds.tables.respond import (
+    SAMPLED,
+    from_plan,
+    from_reading,
+    from_rows,
+    hits,
+    unsure,
+    with_readings,
+    with_times,
+)
 from kedge.kinds.tables.sessions import Sessions
 from kedge.models.ports import Embedder
 from kedge.retrieve.ports import CollectionSource
 from kedge.text.question import parse_question
 
+TENTATIVE = 0.25
+"""From here on a plan is run, to be shown as one of the readings; from `SURE` on it is the answer."""
 BY_BOTH = "by meaning and by words"
 BY_WORDS = "by words alone: the session has no vectors"
 
@@ -67,13 +82,13 @@ class TablesWayOut:
             with stage("plan"):
                 computed = await in_thread(_compute, generation, query)
             proposal: dict[str, Json] | None = None
-            if computed.result is None and self._proposer is not None:
+            if computed.understood.sure < SURE and self._proposer is not None:
                 computed, proposal = await self._proposed(self._proposer, generation, query, computed)
+            offers = await in_thread(_offers, generation, query, computed)
             planned = time.perf_counter()
             timings = {"plan": 1000 * (planned - started)}
-            if computed.result is not None:
-                samples = await asyncio.to_thread(_samples, generation, computed)
-                answer = from_plan(generation, computed, samples)
+            if offers.worth_showing or query.reading is not None:
+                answer = await asyncio.to_thread(_answered, generation, query, offers)
                 result = SearchResult(query.text, (), timings)
             else:
                 k = query.rows or adaptive_k(query.text)
@@ -84,6 +99,7 @@ class TablesWayOut:
                     answer = await self._refused(generation, query, answer)
                 result = self._result(generation, query, found)
                 timings |= found.timings_ms
+            answer = with_readings(answer, offers)
         if proposal is not None:
             answer = replace(answer, metadata={**answer.metadata, "proposal": proposal})
         elapsed = 1000 * (time.perf_counter() - started)
@@ -148,9 +164,34 @@ class TablesWayOut:
 
 
 def _compute(generation: Generation, query: Query) -> Computed:
-    """Understand the question and run its plan, within the filters of the request; no result when unsure."""
+    """Understand the question and run its plan, within the filters of the request; no result where it is a guess."""
     within = plan_filters(query.where, generation.table)
-    return compute(generation.connection, generation.vocabulary(), query.text, within=within)
+    return compute(generation.connection, generation.vocabulary(), query.text, within=within, sure=TENTATIVE)
+
+
+def _offers(generation: Generation, query: Query, computed: Computed) -> Offers:
+    """What the question may have meant. A filter of the request is kept by plans alone."""
+    loaded = generation.sheet() if query.where is None and asks(query.text) else None
+    read = read_question(query.text, loaded.sheet, shipped_model()) if loaded else None
+    return choose(computed, read, generation.table, proposed=computed.understood.why == PROPOSED)
+
+
+def _answered(generation: Generation, query: Query, offers: Offers) -> Answer:
+    """The likeliest, the one that was picked, or all of them where none is sure."""
+    picked = query.reading is not None
+    if query.reading is not None and not 1 <= query.reading <= len(offers.all):
+        raise QueryError(
+            f"There is no reading {query.reading}: the question has {len(offers.all)}.", hint="Leave `reading` out."
+        )
+    offer = offers.all[(query.reading or 1) - 1]
+    if offer.plan is not None:
+        answer = from_plan(generation, offer.plan, _samples(generation, offer.plan))
+    else:
+        assert offer.reading is not None
+        loaded = generation.sheet()
+        numbers = [loaded.numbers[row] for row in offer.reading.rows[:SAMPLED]] if loaded else []
+        answer = from_reading(generation, offer.reading, offer.chance, _rows(generation, numbers, offer.chance))
+    return answer if offers.sure or picked else unsure(answer, offers)
 
 
 def run_given(generation: Generation, given: Json) -> Answer:
@@ -164,9 +205,13 @@ def run_given(generation: Generation, given: Json) -> Answer:
 
 def _samples(generation: Generation, computed: Computed) -> list[FoundRow]:
     numbers = list(computed.result.row_numbers[:SAMPLED]) if computed.result else []
+    return _rows(generation, numbers, computed.understood.sure)
+
+
+def _rows(generation: Generation, numbers: list[int], score: float) -> list[FoundRow]:
     cursor = generation.cursor()
     try:
         rows = generation.rows(cursor, numbers)
     finally:
         cursor.close()
-    return [FoundRow(number, part, values, computed.understood.sure, 0.0, 0.0) for number, part, values in rows]
+    return [FoundRow(number, part, values, score, 0.0, 0.0) for number, part, values in rows]

@@ -32,6 +32,9 @@ FilterOption = Annotated[
 SessionOption = Annotated[
     str | None, typer.Option("--session", help="Any name: questions under it are understood from the ones before.")
 ]
+ReadingOption = Annotated[
+    int | None, typer.Option("--reading", min=1, help="Tables: which of the readings shown before is meant.")
+]
 TopicOption = Annotated[str | None, typer.Option("--topic", help="Only passages with this topic tag.")]
 
 
@@ -68,13 +71,14 @@ def ask(
     filters: FilterOption = None,
     topic: TopicOption = None,
     conversation: SessionOption = None,
+    reading: ReadingOption = None,
 ) -> None:
     """Answer a question with citations, or say that there is not enough evidence."""
     settings = run.settings(session_keep="home" if conversation else None)
     wanted = _query(
         settings, question, collection=collection, top_k=top_k, no_graph=no_graph, filters=filters, topic=topic
     )
-    wanted = replace(wanted, session_id=conversation)
+    wanted = replace(wanted, session_id=conversation, reading=reading)
     answer = run.with_engine(settings, lambda engine: answered(run, engine, wanted))
     if run.json:
         run.emit(to_json(answer))

@@ -47,6 +47,9 @@ class QueryRequest(Request):
         default_factory=dict,
         description='Conditions on passages, all of which hold: `{"language": ["en", "de"], "page": {"gte": 3}}`.',
     )
+    reading: int | None = Field(
+        None, ge=1, description="Tables: which of the readings that an answer showed is meant, from 1."
+    )
     stream: bool | None = Field(None, description="Accepted without effect: the address decides.")
 
 

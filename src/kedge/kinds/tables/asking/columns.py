@@ -10,6 +10,7 @@ from rapidfuzz.distance import OSA
 
 from kedge.kinds.tables.asking.lexicon import Lexicon, load
 from kedge.kinds.tables.asking.words import Token, name_words, singular, written_out
+from kedge.kinds.tables.readings.words import abbreviates
 from kedge.kinds.tables.schema import Column, ColumnType, Table
 
 _KEYS = frozenset("id key code no nr number name title label identifier uuid ref".split())
@@ -27,10 +28,15 @@ _NOT_ADDED = frozenset(
     "speed depth elevation altitude acceleration horsepower displacement mpg iq".split()
 )
 """Words of measures that one does not add up over rows."""
+_AMOUNTS = frozenset(
+    "distance delay duration time total sum count weight size length volume area point goal vote score unit".split()
+)
+"""Words of measures that have no lexicon entry of their own."""
 _RATED = frozenset("rating score satisfaction grade star mark nps quality rate".split())
 """Words of measures that are given anew each time, so that many become one by averaging."""
 ADDED = ("revenue", "quantity")
 _FITS = 0.6
+_LINKING = frozenset("of the in on a an and or by to for".split())
 _SAYS_LITTLE = ("thing.", "evidence.", "measure.", "event.", "synonyms.")
 """Tags of words that may still be an abbreviated column written out."""
 _PURCHASES = frozenset("order invoice basket transaction purchase sale receipt cart bill".split())
@@ -86,6 +92,11 @@ class Columns:
     def has_concept(self, field: str, concept: str) -> bool:
         return concept in self._by_field[field].concepts
 
+    def amount(self, field: str) -> bool:
+        """Whether it is a measure by its name, of which a plural means the figures: distances, delays, units."""
+        known = self._by_field[field]
+        return bool(known.concepts or _AMOUNTS & set(known.words))
+
     def adds(self, field: str) -> bool:
         """Whether one adds this measure up over rows, by its name."""
         return self._by_field[field].added
@@ -132,11 +143,13 @@ class Columns:
         translated = [tag.partition(".")[2] for tag in lexicon.tags(*folded) if tag.startswith("nouns.")]
         forms += [tuple(singular(word) for word in noun.split("_")) for noun in translated]
         forms += [tuple(singular(written_out(word)) for word in folded)]
+        forms += self._abbreviated(question[start:end])
         if len(folded) > 2 and folded[1] == "of" and not (lexicon.tags(*folded[:1]) or lexicon.tags(*folded[:2])):
             forms += [(*forms[0][:1], *forms[0][2:])]
         best = self._scores(forms)
         if not best and all(tag.startswith(_SAYS_LITTLE) for tag in lexicon.tags(*folded)):
-            best = self._shortened(forms[0])
+            named = len(folded) == 2 and all(token.text[:1].isupper() for token in question[start:end])
+            best = [] if named else self._shortened(forms[0])
         measures = [tag.partition(".")[2] for tag in lexicon.tags(*folded) if tag.startswith("concept.")]
         if not best and end - start == 1 and not any(map(self.of_concept, measures)):
             other = [(word,) for form in forms for word in sorted(self._synonyms.get(form[0], ()))]
@@ -144,12 +157,26 @@ class Columns:
             best = [(known, 0.95 * score) for known, score in near]
         return _chosen(start, end, best)
 
+    def _abbreviated(self, asked: Sequence[Token]) -> list[tuple[str, ...]]:
+        """The words with those that a column's name cuts short in its form: departure delay, dep_delay."""
+        form = tuple(
+            token.word if token.word in self._by_word else self._cut(token.folded) or token.word for token in asked
+        )
+        return [form] if len(form) > 1 and form != tuple(token.word for token in asked) else []
+
+    def _cut(self, word: str) -> str:
+        """The one word of column names that is this one cut short; empty where there is none or several."""
+        found = [short for short in self._by_word if abbreviates(short, word)]
+        return found[0] if len(set(map(singular, found))) == 1 else ""
+
     def _shortened(self, asked: tuple[str, ...]) -> list[tuple[_Known, float]]:
         """Columns named by initials (mpg, miles per gallon), without a gap (marketvalue), or by a beginning (displ)."""
         out = []
         first = "".join(word[:1] for word in asked)
         for known in self._known:
-            whole = len(known.words) == 1 and len(asked) > 2 and known.words[0] == first
+            capitals = known.column.type.measured and known.column.name.isupper()  # HR: home runs
+            enough = len(asked) > 2 or (len(asked) == 2 and capitals and not _LINKING & set(asked))
+            whole = len(known.words) == 1 and enough and known.words[0] == first
             initials = "".join(word[:1] for word in known.words)
             spelt = len(asked) == 1 and len(known.words) > 2 and asked[0] == initials
             begins = len(asked) == 1 and any(_begins(word, asked[0]) for word in known.core)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from calendar import monthrange
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from itertools import pairwise
 
 from kedge.kinds.tables.asking.mentions import TableMention
 from kedge.kinds.tables.asking.periods import AskedPeriod
-from kedge.kinds.tables.plans.plan import Filter, Op, Scalar
-from kedge.kinds.tables.schema import Column
+from kedge.kinds.tables.plans.plan import DatePart, Filter, Op, Scalar
+from kedge.kinds.tables.schema import Column, ColumnType, Table
 
 
 @dataclass(slots=True)
@@ -49,6 +51,50 @@ def dated(period: AskedPeriod, column: Column) -> Filter | None:
         return Filter(column.field, op, period.values, period.part)
     op, values = period.op()
     return Filter(column.field, op, values)
+
+
+_LOCAL = {DatePart.MONTH_OF_YEAR: ("month", 1, 12), DatePart.HOUR: ("hour", 0, 23)}
+
+
+def local(period: AskedPeriod, table: Table) -> list[Filter]:
+    """A period by whole-number columns for year, month and hour, which say local time where a time stamp may not."""
+    if period.part is not None:
+        name, low, high = _LOCAL.get(period.part, ("", 0, 0))
+        column = _numbered(table, name, low, high)
+        op = Op.IS if len(period.values) == 1 else Op.IN
+        return [Filter(column.field, op, period.values)] if column else []
+    first, last = period.first, period.last
+    years = next((column for column in table.columns if _only_year(column)), None)
+    if not (first and last and years) or first.day != 1 or last != _month_end(last):
+        return []
+    if (first.month, last.month) == (1, 12):
+        ends = (first.year, last.year)
+        return [Filter(years.field, Op.IS, ends[:1]) if ends[0] == ends[1] else Filter(years.field, Op.BETWEEN, ends)]
+    months = _numbered(table, "month", 1, 12)
+    if months is None or first.year != last.year:
+        return []
+    return [
+        Filter(years.field, Op.IS, (first.year,)),
+        Filter(months.field, Op.BETWEEN, (first.month, last.month)),
+    ]
+
+
+def _only_year(column: Column) -> bool:
+    """Whether a column of whole numbers is the year of its row, not of an event: year, yearID, but not birthYear."""
+    return column.type is ColumnType.INTEGER and column.yearly and column.name.casefold().startswith("year")
+
+
+def _month_end(day: date) -> date:
+    return day.replace(day=monthrange(day.year, day.month)[1])
+
+
+def _numbered(table: Table, name: str, low: int, high: int) -> Column | None:
+    """The column of whole numbers with this name, all of them inside the bounds."""
+    for column in table.columns:
+        inside = isinstance(column.lowest, int) and isinstance(column.highest, int)
+        if column.name.casefold() == name and column.type is ColumnType.INTEGER and inside:
+            return column if low <= int(str(column.lowest)) and int(str(column.highest)) <= high else None
+    return None
 
 
 def _of_years(period: AskedPeriod, column: Column) -> Filter | None:

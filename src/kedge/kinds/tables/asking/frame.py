@@ -9,7 +9,7 @@ import Stemmer
 
 from kedge.kinds.tables.asking.conditions import Finder
 from kedge.kinds.tables.asking.figures import Figure, Figures
-from kedge.kinds.tables.asking.filters import dated, merged, months_together, scaled
+from kedge.kinds.tables.asking.filters import dated, local, merged, months_together, scaled
 from kedge.kinds.tables.asking.mentions import TableMention, TableReading
 from kedge.kinds.tables.asking.nouns import Nouns
 from kedge.kinds.tables.asking.numbers import Limit
@@ -171,15 +171,23 @@ class Frame:
             together = parts[0] if len(parts) == 1 else months_together(parts)
             if together is None:
                 return []
-            kept = dated(together, self._dates)
-            if kept is None:
+            by_numbers = [] if self._dates_named() else local(together, self._table)
+            by_date = None if by_numbers else dated(together, self._dates)
+            if not by_numbers and by_date is None:
                 return []
-            out.append(kept)
+            out += by_numbers if by_date is None else [by_date]
         for mention, period in periods:
             mention.role = "filter"
             if period.note:
                 self.notes.append(period.note)
         return out
+
+    def _dates_named(self) -> bool:
+        """Whether the question says which date it means: debuted in 2004."""
+        if self._dates is None or not self._dates.type.dated:
+            return False
+        stems = {_stem(token.folded) for token in self._reading.tokens}
+        return bool((self._columns.words(self._dates.field) - {"date", "time", "hour"}) & stems)
 
     def _date_column(self) -> Column | None:
         columns = self._columns.dated()

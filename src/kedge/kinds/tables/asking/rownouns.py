@@ -11,7 +11,7 @@ from kedge.kinds.tables.asking.lexicon import Lexicon, load
 from kedge.kinds.tables.asking.naming import naming
 from kedge.kinds.tables.asking.values import REORDERED
 from kedge.kinds.tables.asking.words import Token, name_words, singular
-from kedge.kinds.tables.schema import Column
+from kedge.kinds.tables.schema import Column, ColumnType
 from kedge.text.analyze import fold
 
 if TYPE_CHECKING:
@@ -57,6 +57,9 @@ def mark_rows(
         if after_column and tokens[mention.start].folded in _FILLERS and not known:
             _become(mention, _STOP)
             continue
+        if _one_each(mention, tokens[mention.start], before, vocabulary):
+            _become(mention, _ROWS)
+            continue
         if not _free(mention, lexicon.things.get(tokens[mention.start].word, "")):
             continue
         unit = "units.physical" in lexicon.tags(tokens[mention.start].folded)
@@ -81,6 +84,17 @@ def mark_rows(
         if fits or (_stem(token.folded) in events and not describes):
             chosen = chosen or thing
             _become(mention, _ROWS)
+
+
+def _one_each(mention: TableMention, token: Token, before: TableMention | None, vocabulary: Vocabulary) -> bool:
+    """`flights` where a column `flight` numbers each of them: rows are counted, numbers that name are not added up."""
+    column = mention.column()
+    if column is None or column.type is not ColumnType.INTEGER or token.folded == column.name.casefold():
+        return False
+    named = (token.word,) == tuple(singular(word) for word in name_words(column.name)) and token.folded.endswith("s")
+    amount = vocabulary.columns.amount(column.field) or not vocabulary.columns.adds(column.field)
+    counted = before is None or before.has("ask.count", "logic.counted", "super.", "logic.group", "logic.share")
+    return named and counted and not amount
 
 
 def _become(mention: TableMention, tags: frozenset[str]) -> None:

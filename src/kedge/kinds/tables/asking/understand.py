@@ -27,6 +27,8 @@ _READINGS = 3
 _CONDITION = ("in", "of", "with", "for", "at", "under", "within")
 """A column after one of these narrows the rows: salaries in discipline X."""
 _MOST_NAMES = 12
+_MANY_NAMES, _BY_CHANCE = 1000, 0.55
+"""With so many different names nearly every word is one; what remains of `sure` for each that may be one by chance."""
 _OTHER_COLUMN = 0.5
 """A value that fits another column as well, with another answer, is not worth a guess."""
 _LEFT_OVER = {
@@ -117,6 +119,7 @@ def _read(reading: TableReading, choice: int) -> tuple[UnderstoodTable, Assembly
         if kind == "column" and mention.start and reading.tokens[mention.start - 1].folded in _CONDITION:
             kind = "condition"
         sure *= _LEFT_OVER.get(kind, 1.0)
+    sure *= _BY_CHANCE ** sum(_by_chance(mention, reading) for mention in reading.content)
     if len(reading.tokens) >= MOST_TOKENS:
         sure *= 0.5
     notes = list(assembly.notes)
@@ -132,6 +135,16 @@ def _read(reading: TableReading, choice: int) -> tuple[UnderstoodTable, Assembly
         assembly.loose,
     )
     return understood, assembly
+
+
+def _by_chance(mention: TableMention, reading: TableReading) -> bool:
+    """Whether a word in small letters was taken for one name of very many: league, where somebody is called League."""
+    if not mention.values or mention.role != "filter" or mention.end - mention.start > 1:
+        return False
+    found, written = mention.values[0], reading.tokens[mention.start].text
+    column = reading.vocabulary.table.column(found.column)
+    titled = all(value.istitle() for value in found.values)
+    return column.distinct >= _MANY_NAMES and written.islower() and titled
 
 
 def _asked_again(why: str, unmatched: Sequence[str], reading: TableReading) -> str:

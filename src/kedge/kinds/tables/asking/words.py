@@ -21,7 +21,7 @@ _QUOTED = re.compile(r"[\"“”„«»]([^\"“”„«»]{1,200})[\"“”„�
 _CAMEL = re.compile(r"(?<=[a-zà-ÿ0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 _APOSTROPHES = re.compile("['’]s?(?![a-z])|['’]")
 _IRREGULAR = {"children": "child", "men": "man", "women": "woman", "feet": "foot", "mice": "mouse"}
-_ENDING = re.compile(r"([a-z]{3,})(wt|wgt|qty|amt|pct|price|cost|name|value|weight|height|length|width|income)")
+_ENDING = re.compile(r"([a-z]{3,})(wt|wgt|qty|amt|pct|num|price|cost|name|value|weight|height|length|width|income)")
 _SHORT = {
     "disc": "discount",
     "qty": "quantity",

@@ -18,6 +18,7 @@ from kedge.ingest.apart.limits import ParseLimits
 from kedge.kinds.tables.feeding.clean import KEPT_CHARS, BadRow, OnBytes
 from kedge.kinds.tables.feeding.files import TableFile, stage
 from kedge.kinds.tables.feeding.telling import Staged, described, one, tell
+from kedge.kinds.tables.readings.load import small, written_relation
 from kedge.kinds.tables.schema import ROW, ColumnType, Table
 from kedge.kinds.tables.state import RELATION
 from kedge.kinds.tables.values import TablePart
@@ -59,6 +60,7 @@ def take_in(
         f"CREATE OR REPLACE TABLE {relation} AS SELECT {ROW}, {cells} FROM raw "  # noqa: S608
         f"WHERE line NOT IN (SELECT line FROM bad_rows WHERE source = {place}) ORDER BY {ROW}"
     )
+    _keep_written(connection, place, columns)
     connection.execute(QUERIES["drop_staged"])
     rows = int(one(connection, f"SELECT count(*) FROM {relation}")[0])  # noqa: S608
     notes = [*staging.notes, *(f"{column.name}: {column.note}" for column in columns if column.note)]
@@ -130,6 +132,15 @@ def bounds(connection: duckdb.DuckDBPyConnection, table: Table) -> Table:
         for column in table.columns
     ]
     return replace(table, columns=tuple(columns))
+
+
+def _keep_written(connection: duckdb.DuckDBPyConnection, place: int, columns: Sequence[Staged]) -> None:
+    """Keep the cells of a small file as they are written: "28 lost" in a column of numbers says something too."""
+    if small(int(one(connection, QUERIES["count_staged"])[0]), len(columns)):
+        fields = ", ".join(f"coalesce({column.field}, '') AS {column.field}" for column in columns)
+        connection.execute(
+            f"CREATE OR REPLACE TABLE {written_relation(place)} AS SELECT {ROW}, {fields} FROM raw ORDER BY {ROW}"  # noqa: S608
+        )
 
 
 def _keep_bad(connection: duckdb.DuckDBPyConnection, place: int, bad: Sequence[BadRow]) -> None:

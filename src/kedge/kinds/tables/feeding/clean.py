@@ -21,6 +21,7 @@ ALIKE = 3
 REPORT_LINES = 20_000
 KEPT_CHARS = 2000
 QUOTE = '"'
+ESCAPED = '\\"'
 NEWLINE = "\r\n"
 csv.field_size_limit(MAX_RECORD_CHARS)
 
@@ -135,6 +136,8 @@ class _Cleaner:
         alike = 0
         while True:
             text = "".join(lines)
+            if ESCAPED in text and (fields := self._escaped(text)):
+                return fields, text, ""
             try:
                 return next(csv.reader([text.rstrip(NEWLINE)], delimiter=self._delimiter, strict=True)), text, ""
             except csv.Error as error:
@@ -149,6 +152,22 @@ class _Cleaner:
                 self._pending.extendleft(reversed(lines[1:]))
                 self._line -= len(lines) - 1
                 return None, line, "a quote is opened and never closed"
+
+    def _escaped(self, text: str) -> list[str] | None:
+        """The fields of a record whose quotes are escaped by a backslash; None where that makes no whole record."""
+        try:
+            record = next(
+                csv.reader(
+                    text.rstrip(NEWLINE).splitlines(keepends=True),
+                    delimiter=self._delimiter,
+                    doublequote=False,
+                    escapechar="\\",
+                    strict=True,
+                )
+            )
+        except csv.Error:
+            return None
+        return record if len(record) == self._dialect.width else None
 
     def _unreadable(self, line: str) -> bool:
         if "\x00" in line:

@@ -11,7 +11,10 @@ from dataclasses import dataclass
 
 from kedge.kinds.tables.schema import ColumnType
 
-EMPTY = ("", "na", "n/a", "null", "none", "nan", "-", "--", "?", "nil", "#n/a")
+EMPTY = (
+    "", "na", "n/a", "null", "none", "nan", "-", "--", "---", "–", "—", "−", "?", "nil", "#n/a", "tba", "tbd", "tbc",
+    "unknown", "n.a.",
+)  # fmt: skip
 """Cells that mean "no value" in columns of numbers and dates."""
 MOST = 0.9
 """Share of the filled cells that must fit for a column to be numbers or dates; rows with the others are bad rows."""

@@ -34,4 +34,4 @@ DELETE FROM bad_rows WHERE source = ?
 SELECT table_name FROM duckdb_tables()
 
 -- name: part_tables
-SELECT table_name FROM duckdb_tables() WHERE table_name LIKE 'part_%'
+SELECT table_name FROM duckdb_tables() WHERE table_name LIKE 'part_%' OR table_name LIKE 'written_%'

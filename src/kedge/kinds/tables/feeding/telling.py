@@ -27,6 +27,7 @@ _KEY_WORDS = frozenset("id ids key sku uuid guid".split())
 _DATE_WORDS = frozenset("date day datum dia jour fecha data".split())
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _CODE = r"[\p{L}\p{N}._/#:-]*[0-9][\p{L}\p{N}._/#:-]*"
+_YEARS = (1400, 2200)
 _UNIQUE = 0.95
 _FEW_ROWS = 20
 _FEW_NUMBERED = 3
@@ -130,13 +131,21 @@ def _number(connection: duckdb.DuckDBPyConnection, name: str, field: str, read: 
     if plain and whole and not pointed and (zeros or longest > 18):
         return Staged(name, field, ColumnType.ID, f"nullif(trim({field}), '')")
     if plain and whole and not pointed:
-        named = _names_something(name_words(name)) or (field == "c0" and _numbers_rows(connection))
+        named = (_names_something(name_words(name)) and not _are_years(connection, name, field)) or (
+            field == "c0" and _numbers_rows(connection)
+        )
         kind = ColumnType.ID if named else ColumnType.INTEGER
         return _checked(connection, name, field, formats.Read(kind, "TRY_CAST(value AS BIGINT)", read.note))
     if not plain and whole and not _has_fraction(connection, field, read):
         integer = formats.Read(ColumnType.INTEGER, f"CAST({read.expression} AS BIGINT)")
         return _checked(connection, name, field, integer)
     return _checked(connection, name, field, read)
+
+
+def _are_years(connection: duckdb.DuckDBPyConnection, name: str, field: str) -> bool:
+    """Whether a column such as `yearID` holds years rather than numbers of things."""
+    low, high = one(connection, f"SELECT min(TRY_CAST(value AS BIGINT)), max(TRY_CAST(value AS BIGINT)) FROM v_{field}")  # noqa: S608
+    return name_words(name)[:1] == ["year"] and low is not None and low >= _YEARS[0] and high <= _YEARS[1]
 
 
 def _numbers_rows(connection: duckdb.DuckDBPyConnection) -> bool:

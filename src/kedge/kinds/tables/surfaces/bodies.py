@@ -47,6 +47,11 @@ class SessionQuery(Request):
     )
     threshold: float | None = Field(None, ge=0, le=1, description="Least score of a row; the setting's if not given.")
     filter: JsonObject = Field(default_factory=dict, description="Conditions on columns, all of which hold.")
+    reading: int | None = Field(
+        None,
+        ge=1,
+        description="Which of the readings that the last answer showed is meant; the likeliest if not given.",
+    )
     plan: JsonObject | None = Field(None, description="A plan as JSON, checked against the table, run as it is.")
 
 

@@ -67,10 +67,12 @@ def ask_session(
     k: int | None = None,
     threshold: float | None = None,
     where: Mapping[str, Json] | None = None,
+    reading: int | None = None,
     plan: Mapping[str, Json] | None = None,
 ) -> ClientCall[Answer]:
     """Ask a table, or run a plan over it."""
-    body = _table_question(query, k, threshold, where, plan)
+    asked = {"query": query, "k": k, "threshold": threshold, "filter": dict(where or {}), "reading": reading}
+    body = asked if plan is None else {**asked, "plan": dict(plan)}
     return ClientCall("POST", at("/api/sessions/{id}/query", id=session_id), reads(Answer), body=body)
 
 
@@ -82,23 +84,13 @@ def stream_session(
     k: int | None = None,
     threshold: float | None = None,
     where: Mapping[str, Json] | None = None,
+    reading: int | None = None,
 ) -> ClientCall[StreamEvent]:
     """Ask a table, event by event."""
-    body = _table_question(query, k, threshold, where, None)
+    body = {"query": query, "k": k, "threshold": threshold, "filter": dict(where or {}), "reading": reading}
     return ClientCall(
         "POST", at("/api/sessions/{id}/query/stream", id=session_id), reads(StreamEvent), body=body, streams=True
     )
-
-
-def _table_question(
-    query: str,
-    k: int | None,
-    threshold: float | None,
-    where: Mapping[str, Json] | None,
-    plan: Mapping[str, Json] | None,
-) -> dict[str, Any]:
-    asked = {"query": query, "k": k, "threshold": threshold, "filter": dict(where or {})}
-    return asked if plan is None else {**asked, "plan": dict(plan)}
 
 
 @calls("GET /api/sessions/{session_id}/bad-rows")

@@ -194,6 +194,7 @@ def _query(body: SessionQuery, scope: Scope, user: str) -> Query:
         where=from_mapping(body.filter),
         threshold=body.threshold,
         user=user,
+        reading=body.reading,
     )
 
 

@@ -77,6 +77,7 @@ def to_query(body: QueryRequest, settings: Settings, tenant: str, user: str) -> 
         text=body.query,
         scope=Scope(tenant, body.collection or settings.collection),
         top_k=body.top_k,
+        reading=body.reading,
         include_graph=body.include_graph,
         topic_filter=body.topic_filter,
         where=from_mapping(body.filter),

@@ -20,15 +20,16 @@ const talk = `page-${[...crypto.getRandomValues(new Uint8Array(12))].map((byte) 
 
 // ---------------------------------------------------------------- asking
 
-async function ask(question, collection) {
+async function ask(question, collection, reading = null) {
   running?.abort();
   const control = new AbortController();
   running = control;
   source.isOpen() && source.close();
   store.addToHistory(question, collection);
   drawHistory();
-  const again = () => ask(question, collection);
-  const turn = new Turn(question, collection, { retry: again, upload: openUpload, reload: showCollections });
+  const again = () => ask(question, collection, reading);
+  const pick = (number) => ask(question, collection, number);
+  const turn = new Turn(question, collection, { retry: again, upload: openUpload, reload: showCollections, pick });
   byId("intro").classList.add("hidden"); // its heading stays the page's
   byId("holds").hidden = true;
   byId("turns").prepend(turn.node);
@@ -37,7 +38,7 @@ async function ask(question, collection) {
   working(true);
   turn.node.dataset.asked = String(performance.now());
   try {
-    await api.ask({ query: question, collection, session_id: talk }, (event) => turn.take(event), control.signal);
+    await api.ask({ query: question, collection, session_id: talk, ...(reading ? { reading } : {}) }, (event) => turn.take(event), control.signal);
     turn.finish();
   } catch (fault) {
     if (fault.name === "AbortError") {

@@ -12,10 +12,12 @@ export function tableText(text, metadata) {
   return lines.map((line) => (/^\s*[-*]\s/.test(line) ? line : `\n${line}\n`)).join("\n");
 }
 
-/** Everything a table answer shows below its text. */
-export function tableParts(metadata) {
+/** Everything a table answer shows below its text; `pick` asks again with the number of a reading. */
+export function tableParts(metadata, pick) {
   const parts = [];
-  if (metadata.plan) parts.push(plan(metadata.plan, metadata.row_count, metadata.why));
+  const open = metadata.plan?.exact === false && !metadata.rows?.length ? (metadata.readings ?? []) : [];
+  if (open.length) parts.push(readings(open, pick));
+  else if (metadata.plan) parts.push(plan(metadata.plan, metadata.row_count, metadata.why));
   const columns = metadata.columns ?? [];
   const rows = metadata.rows ?? [];
   if (metadata.chart && rows.length > 1) {
@@ -24,6 +26,14 @@ export function tableParts(metadata) {
   }
   if (columns.length && rows.length) parts.push(grid(columns, rows, metadata.row_numbers, metadata.truncated));
   return parts;
+}
+
+/** What the question may have meant, each with its value: a click says which. */
+function readings(found, pick) {
+  const items = found.map((one) =>
+    el("li", {}, el("button", { type: "button", class: "link", onclick: () => pick(one.reading) }, String(one.answer)), el("span", { class: "hint", text: ` ${one.plan}` })),
+  );
+  return el("section", { class: "plan" }, el("h3", { class: "hidden", text: "What may have been meant" }), el("p", { class: "plan-text" }, el("span", { class: "badge dashed", text: "Which is meant?" })), el("ol", {}, ...items));
 }
 
 function plan(found, counted, why) {

@@ -19,8 +19,8 @@ const FIRST_SOURCES = 6;
 let turns = 0;
 
 export class Turn {
-  constructor(question, collection, { retry, upload, reload }) {
-    Object.assign(this, { question, collection, retry, upload, reload });
+  constructor(question, collection, { retry, upload, reload, pick }) {
+    Object.assign(this, { question, collection, retry, upload, reload, pick });
     this.text = "";
     this.citations = [];
     this.metadata = {};
@@ -110,7 +110,7 @@ export class Turn {
     else if (this.metadata.short_answer && !this.said.querySelector(".lead")) emphasise(this.said, this.metadata.short_answer);
     const [found, sources] = [this.found(refused), refused ? null : this.sources()];
     const evidence = this.metadata.kind === "graph" ? [found, sources] : [sources, found]; // there the path is the evidence
-    const computed = !refused && this.metadata.kind === "table" ? tableParts(this.metadata) : [];
+    const computed = !refused && this.metadata.kind === "table" ? tableParts(this.metadata, this.pick) : [];
     this.rest.append(...[refused ? null : verdict(this.metadata), ...computed, ...evidence, this.metadata.query_id ? this.rating() : null].filter(Boolean));
     byId("live").textContent = refused ? `Not enough evidence. ${this.said.textContent}` : `${this.said.textContent} ${WORDS[this.metadata.confidence] ?? ""}. ${count(this.citations.length, "source")}.`;
   }

@@ -1,0 +1,176 @@
+"""Plans of the whole table and readings of a small one beside each other: which is the answer, or which are shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kedge.kinds.tables.asking.answer import Computed
+from kedge.kinds.tables.asking.understand import SURE
+from kedge.kinds.tables.finding.rowtext import as_json
+from kedge.kinds.tables.plans.plan import Func, TablePlan, Task
+from kedge.kinds.tables.readings.asked import is_sentence
+from kedge.kinds.tables.readings.cells import canonical, written
+from kedge.kinds.tables.readings.read import SheetAnswer, SheetReading
+from kedge.kinds.tables.schema import Table
+
+HALF = 0.5
+"""What counts of the chance of a plan that is not sure by itself."""
+SURE_PLAN = 0.6
+"""From this chance on a plan that no reading could say is the answer."""
+UNIQUE = 0.8
+"""Share of different values from which on a column names rows, so that a group of it is one row."""
+LIKELY, SECONDED, CONTRADICTED = 0.45, 0.6, 0.8
+"""Least chance of the likeliest reading to be sure: beside a sure plan that says the same, beside an unsure one that
+does, against a sure one."""
+UNLIKE = 0.85
+"""Least chance of a reading to be sure over a table that is unlike those it was learned from."""
+WORTH = 0.3
+"""Least chance of the likeliest reading where none is sure; below it the nearest rows say more."""
+_MACHINE = re.compile(r"^\S*(?:[a-z0-9][A-Z]|[a-zA-Z0-9]_[a-zA-Z0-9])\S*$")
+SHOWN = 3
+"""Readings that are shown when none is sure."""
+AGREED = 0.89
+"""Chance of a value that a plan and the likeliest reading give alike."""
+LEFT_OUT = 0.6
+"""What remains of a plan's chance for each word that it does not use."""
+APART = 0.5
+"""Chance of a plan where a reading that could say the same says something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Something that the question may have meant, computed."""
+
+    chance: float
+    plan: Computed | None = None
+    reading: SheetReading | None = None
+
+    @property
+    def values(self) -> frozenset[str]:
+        """What two offers must share to be one."""
+        if self.reading is not None:
+            return frozenset(canonical(value) for value in self.reading.values)
+        assert self.plan is not None
+        return frozenset(_answers(self.plan))
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """All of them, likeliest first."""
+
+    all: Sequence[Offer]
+    sure: bool
+    """Whether the first is the answer."""
+    left: Sequence[str] = ()
+    """Words that were not understood."""
+
+    @property
+    def worth_showing(self) -> bool:
+        """Whether people would find what they meant among them, rather than in the nearest rows."""
+        return bool(self.all) and (self.sure or self.all[0].chance >= WORTH)
+
+
+def choose(computed: Computed, read: SheetAnswer | None, table: Table, *, proposed: bool = False) -> Offers:
+    """Weigh the plan, if there is one, beside the readings, if the table is small enough for them.
+
+    On 980 questions over tables that were held out, a sure plan was right in 89 of 100 cases where the likeliest
+    reading said the same, and in 10 where it said something else and could have said the plan's. A plan that a
+    language model `proposed` is the answer where no reading is sure.
+    """
+    left = computed.understood.unmatched
+    sure = computed.understood.sure >= SURE
+    if read is None:
+        planned = [Offer(computed.understood.sure, computed)] if computed.result is not None else []
+        return Offers(planned, bool(planned) and sure, left)
+    readings = [Offer(one.chance, reading=one) for one in read.readings]
+    records = is_records(table)
+    certain = read.sure and (not records or readings[0].chance >= UNLIKE)
+    if computed.result is None or not computed.result.row_count:
+        return Offers(readings, certain, read.left)
+    if sure and (records or not is_sentence(computed.understood.question)):
+        return Offers([Offer(computed.understood.sure, computed), *readings][:SHOWN], True, left)
+    if not sure:
+        own = Offer(computed.understood.sure * HALF, computed)
+        known = any(one.values == own.values for one in readings)
+        alike = known and readings[0].values == own.values and readings[0].chance >= SECONDED
+        return Offers(readings if known else _ordered([*readings, own]), certain or alike, read.left)
+    alone = beyond(computed.understood.plan, table) or (proposed and not read.sure)
+    return _beside(computed, readings, read, alone)
+
+
+def _beside(computed: Computed, readings: Sequence[Offer], read: SheetAnswer, alone: bool) -> Offers:
+    """A plan and readings: alike, they are surer than each; else the plan counts where no reading could say it."""
+    left = computed.understood.unmatched
+    own = Offer(computed.understood.sure, computed)
+    alike = [own.values, *map(frozenset, _of_sides(computed))]
+    same = next((one for one in readings if one.values in alike), None)
+    others = [one for one in readings if one is not same]
+    if same is not None and same is readings[0] and same.chance >= LIKELY:
+        return Offers((Offer(max(AGREED, same.chance), computed), *others)[:SHOWN], True, left)
+    if alone:
+        chance = own.chance * LEFT_OUT ** len(left)
+        sure = chance >= SURE_PLAN
+        offers = [Offer(chance, computed), *others]
+        return Offers(offers[:SHOWN] if sure else _ordered(offers), sure, left or read.left)
+    chance = max(APART, same.chance) if same else APART
+    if read.sure and others[:1] and others[0].chance >= CONTRADICTED:
+        return Offers([*others[:1], Offer(chance, computed), *others[1:]][:SHOWN], True, read.left)
+    return Offers(_ordered([Offer(chance, computed), *others]), False, read.left)
+
+
+def _ordered(offers: Sequence[Offer]) -> list[Offer]:
+    return sorted(offers, key=lambda one: -one.chance)[:SHOWN]
+
+
+def is_records(table: Table) -> bool:
+    """Whether the headings are those of a program, not of a page: unit_price, productID.
+
+    Plans were made for such tables, readings learned from the others; each is believed at home.
+    """
+    return any(_MACHINE.search(column.name.strip()) for column in table.columns)
+
+
+def beyond(plan: TablePlan | None, table: Table) -> bool:
+    """Whether no reading says what the plan does: figures by group, the first few, shares, arithmetic of columns."""
+    if plan is None:
+        return False
+    measure = plan.measures[0] if plan.measures else None
+    if plan.task in (Task.SHARE, Task.DESCRIBE) or (measure is not None and (measure.arithmetic or measure.per)):
+        return True
+    if plan.limit is not None and plan.limit > 1:
+        return True
+    if plan.task is not Task.AGGREGATE or not plan.groups or plan.having or plan.tally:
+        return False
+    if plan.limit is None:
+        return True
+    added = measure is not None and measure.func in (Func.SUM, Func.AVERAGE, Func.MEDIAN)
+    return added and table.column(plan.groups[0].column).distinct < UNIQUE * table.rows
+
+
+def _answers(computed: Computed) -> set[str]:
+    """The values of a plan's result in the form in which readings give theirs."""
+    result, plan = computed.result, computed.understood.plan
+    if result is None or plan is None:
+        return set()
+    named = bool(plan.groups or plan.task is Task.LIST)
+    return {_form(row[0] if named else row[-1]) for row in result.rows if row}
+
+
+def _of_sides(computed: Computed) -> list[set[str]]:
+    """What a comparison of two sides can answer: how far apart they are, which is higher, which is lower."""
+    result, plan = computed.result, computed.understood.plan
+    if result is None or plan is None or plan.task is not Task.COMPARE or len(result.rows) != 2:
+        return []
+    first, last = result.rows
+    difference = last[-2]
+    if not isinstance(difference, float) or difference == 0:
+        return []
+    names = (first[0], last[0]) if difference < 0 else (last[0], first[0])
+    return [{_form(abs(difference))}, *({canonical(str(name))} for name in names)]
+
+
+def _form(cell: object) -> str:
+    value = as_json(cell)
+    return written(value) if isinstance(value, int | float) else canonical(str(value))

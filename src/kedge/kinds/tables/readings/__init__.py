@@ -1,0 +1,1 @@
+"""Questions over small tables: link their words, enumerate readings, weigh them with learned weights, choose."""

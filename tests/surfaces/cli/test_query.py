@@ -27,7 +27,8 @@ CITATION_KEYS = {
     *("id", "passage_id", "title", "url", "snippet", "start", "end", "page", "cells", "relevance_score", "identity")
 }
 ASK_KEYS = {
-    *("query_id", "answer", "short_answer", "form", "citations", "confidence", "evidence_probability", "metadata")
+    *("query_id", "answer", "short_answer", "form", "readings", "citations"),
+    *("confidence", "evidence_probability", "metadata"),
 }
 
 

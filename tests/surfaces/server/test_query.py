@@ -10,7 +10,8 @@ import pytest
 from tests.support.surfaces import FOREIGN, QUESTION, events_of
 
 ANSWER_KEYS = {
-    *("query_id", "answer", "short_answer", "form", "citations", "confidence", "evidence_probability", "metadata")
+    *("query_id", "answer", "short_answer", "form", "readings", "citations"),
+    *("confidence", "evidence_probability", "metadata"),
 }
 CITATION_KEYS = {
     *("id", "passage_id", "title", "url", "snippet", "start", "end", "page", "cells", "relevance_score", "identity")

@@ -73,7 +73,7 @@ class Citation:
         }
 
 
-@outside({"metadata": "told"}, hidden=("hits", "metadata"))
+@outside({"metadata": "told", "readings": "readings"}, hidden=("hits", "metadata"))
 @dataclass(frozen=True, slots=True)
 class Answer:
     """An answer with its citations, or an honest refusal (confidence `insufficient`)."""
@@ -94,6 +94,12 @@ class Answer:
     @property
     def refused(self) -> bool:
         return self.confidence == "insufficient"
+
+    @property
+    def readings(self) -> list[Json]:
+        """What a question to a table may have meant, likeliest first: `reading`, `probability`, `answer`, `plan`."""
+        found = self.metadata.get("readings")
+        return list(found) if isinstance(found, list) else []
 
     @property
     def told(self) -> dict[str, Json]:

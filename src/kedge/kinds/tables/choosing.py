@@ -108,7 +108,10 @@ def _beside(computed: Computed, readings: Sequence[Offer], read: SheetAnswer, al
     same = next((one for one in readings if one.values in alike), None)
     others = [one for one in readings if one is not same]
     if same is not None and same is readings[0] and same.chance >= LIKELY:
-        return Offers((Offer(max(AGREED, same.chance), computed), *others)[:SHOWN], True, left)
+        chance = max(AGREED, same.chance)
+        plain = same.values == own.values and not (computed.understood.plan and computed.understood.plan.groups)
+        first = Offer(chance, computed) if plain else Offer(chance, reading=same.reading)
+        return Offers((first, *others)[:SHOWN], True, left)
     if alone:
         chance = own.chance * LEFT_OUT ** len(left)
         sure = chance >= SURE_PLAN

@@ -294,11 +294,13 @@ def _passage(generation: Generation, row: FoundRow) -> Passage:
 
 
 def _single(computed: Computed) -> str | None:
-    """The one figure, where the answer is one."""
+    """The one figure, where the answer is one; of the first by a figure, its name."""
     result = computed.result
     if result is None or len(result.rows) != 1 or not result.rows[0]:
         return None
-    value = as_json(result.rows[0][-1])
+    plan = computed.understood.plan
+    named = plan is not None and bool(plan.groups) and plan.limit == 1 and not plan.tally
+    value = as_json(result.rows[0][0 if named else -1])
     return None if value is None else str(value)
 
 

@@ -137,7 +137,7 @@ def _number(connection: duckdb.DuckDBPyConnection, name: str, field: str, read: 
         kind = ColumnType.ID if named else ColumnType.INTEGER
         return _checked(connection, name, field, formats.Read(kind, "TRY_CAST(value AS BIGINT)", read.note))
     if not plain and whole and not _has_fraction(connection, field, read):
-        integer = formats.Read(ColumnType.INTEGER, f"CAST({read.expression} AS BIGINT)")
+        integer = formats.Read(ColumnType.INTEGER, f"TRY_CAST({read.expression} AS BIGINT)")
         return _checked(connection, name, field, integer)
     return _checked(connection, name, field, read)
 

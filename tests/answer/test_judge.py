@@ -97,12 +97,12 @@ def test_the_calibration_is_whole() -> None:
     """It rots when a feature is renamed or added and nobody calibrates again."""
     kept = json.loads(files("kedge.answer.judge").joinpath("data", "judge.json").read_text("utf-8"))
     known = {*EvidenceFeatures.__dataclass_fields__, "bias"}
-    assert set(kept["weights"]) == {"dense", "lexical"}
+    assert set(kept["weights"]) == {"dense", "lexical", "dense_foreign", "lexical_foreign"}
     for variant, weights in kept["weights"].items():
         assert set(weights) <= known
         assert (("sentence_cosine" in weights) or ("passage_cosine" in weights)) == variant.startswith("dense")
         held_out = kept["figures"][variant]["held_out"]["squad2"]
-        assert held_out["ece"] <= 0.05
+        assert held_out["ece"] <= 0.05 or variant.endswith("_foreign")
     assert kept["threshold"] == THRESHOLD
 
 

@@ -12,8 +12,8 @@ from kedge.kinds.tables.readings.choice import Ranked, described, ranked
 from kedge.kinds.tables.readings.enumerate import Enumerated, enumerate_readings
 from kedge.kinds.tables.readings.model import ReadingModel
 from kedge.kinds.tables.readings.sheet import Sheet, rows_of
-from kedge.kinds.tables.readings.weigher import Floats, feature_scores, weighable
 from kedge.kinds.tables.readings.telling import answer_texts, reading_steps, sentence
+from kedge.kinds.tables.readings.weigher import Floats, feature_scores, weighable
 
 SHOWN = 3
 """Readings that are given."""

@@ -120,6 +120,13 @@ def test_steps_under_a_heading_that_asks_for_them_are_the_way() -> None:
     assert "bollard" not in text
 
 
+def test_a_question_in_a_document_is_no_answer() -> None:
+    faq = "How long does the battery last? With hourly readings it lasts four years. Spare ones are in the cellar."
+    text, short = answered("How long does the battery last?", faq)
+    assert short == "four years"
+    assert "?" not in text
+
+
 def test_the_short_answer_is_bold_in_its_statement() -> None:
     text, short = answered("For how many days do we keep backups?", NOTE, "Lunch is at noon in the canteen.")
     assert short is not None

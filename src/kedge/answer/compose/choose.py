@@ -74,7 +74,7 @@ def choose(question: Question, form: Form, evidence: ReadEvidence) -> Choice | N
     if form.kind == "number":
         chosen = [_row_for(one, evidence) or one for one in chosen]
     if form.kind == "how" and is_step(evidence.passages[chosen[0].passage].text, chosen[0].statement):
-        chosen = chosen[:1]  # the steps are the whole way
+        chosen = [chosen[0], *(one for one in chosen[1:] if _goes_on(chosen[0], one))]  # the steps are the way
     chosen, older = with_newest(question, form.kind, chosen, evidence)
     first, rest = chosen[0], sorted(chosen[1:], key=lambda one: (one.passage, one.statement.start))
     picks: list[Pick] = []
@@ -179,6 +179,11 @@ def _with_missing_names(
             chosen.append(one)
             missing -= named(one)
     return chosen
+
+
+def _goes_on(step: Stated, other: Stated) -> bool:
+    """Whether a statement stands behind a step in its passage."""
+    return other.passage == step.passage and other.statement.start > step.statement.start
 
 
 def _same_list(one: Stated, other: Stated) -> bool:

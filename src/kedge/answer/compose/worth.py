@@ -22,6 +22,8 @@ SPAN = 3.0
 """What it is worth that the short answer stands there for sure."""
 TIME = 2.0
 """What it is worth that a statement speaks of the time that is asked for."""
+QUESTION = 4.0
+"""What it costs to ask instead of to say."""
 STEP_OR_CODE = 1.0
 """What it is worth to be an item of a list or code, where a way is asked for."""
 _DIGIT = re.compile(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twice|once|half|dozen)\b", re.I)
@@ -41,6 +43,8 @@ def worth(one: Stated, form: ShapeKind) -> float:
         value -= 1.0 if form in ("fact", "list", "yes-no", "comparison") else NO_ROW
     if kind in ("code", "formula") and form not in ("how", "list"):
         value -= 1.0
+    if kind == "sentence" and one.statement.read.rstrip().endswith(("?", "？")):
+        value -= QUESTION
     if form == "how" and kind in ("item", "code"):
         value += STEP_OR_CODE
     if kind == "sentence" and one.statement.read[:1].islower():

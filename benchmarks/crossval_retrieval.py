@@ -32,16 +32,10 @@ from numpy.typing import NDArray
 
 from benchmarks.data import SETS, folder
 from kedge.core.settings import load_settings
-from kedge.core.values import Role, Scope
+from kedge.core.values import Concept, Role, Scope
 from kedge.models.registry import open_embedder
-from kedge.retrieve.channels.graph import (
-    GraphResult,
-    PassageFeatures,
-    Traversal,
-    TraversalQuestion,
-    search_graph,
-    weigh_question,
-)
+from kedge.retrieve.channels.graph import search_graph
+from kedge.retrieve.channels.pool import GraphResult, PassageFeatures, Traversal, TraversalQuestion, weigh_question
 from kedge.retrieve.fuse import add_bonus, blend, rrf
 from kedge.retrieve.pipeline import SOFT
 from kedge.retrieve.rerank import Smoothing, adaptive, exact_blend, smooth
@@ -180,6 +174,9 @@ class Collection:
 
     async def passages_of(self, _scope: Scope, concept_ids: Sequence[str], limit: int) -> list[Edge]:
         return [edge for key in concept_ids for edge in self.mentions.get(key, ())[:limit]]
+
+    async def search_concepts(self, scope: Scope, text: str, limit: int) -> list[Concept]:  # noqa: ARG002
+        return []
 
     async def about(self, _scope: Scope, concept_ids: Sequence[str]) -> list[Edge]:
         return [Edge(p, key, Role.TITLE) for key in concept_ids for p in self.titled.get(key, ())[:40]]

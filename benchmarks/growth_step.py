@@ -18,7 +18,7 @@ from kedge.core.values import DEFAULT_TENANT, IngestRequest, Query, Scope
 from kedge.engine.engine import Engine
 from kedge.evals.metrics import percentile
 from kedge.models.registry import open_embedder
-from kedge.retrieve.channels.graph import Traversal
+from kedge.retrieve.channels.pool import Traversal
 from kedge.stores.vectors.edge import EdgeVectors
 
 SCOPE = Scope(DEFAULT_TENANT, "bench")

@@ -6,6 +6,9 @@ KB is any file that `kedge ingest --kind graph` reads; QUESTIONS is JSONL with `
 and, for --foreign, `paths` (each begins with the entity's id). The graph is taken in by the public import and asked by
 the public `ask`. A refusal counts as a miss, and as an empty list of citations.
 
+`reliability` bins the answers by the probability that they state, with the share beside it whose first citation is
+right; `misses_said_high` are answers with confidence high whose first citation is wrong.
+
 Control: `--foreign` asks the questions of another graph about entities of this one. Their relations are not there, so
 every answer is wrong and a refusal is right.
 """
@@ -56,6 +59,8 @@ def right(kedge: Kedge, questions: list[dict[str, Any]], show: int) -> dict[str,
     times: list[float] = []
     work = time.process_time()
     missed: list[str] = []
+    stated: list[tuple[float, bool]] = []
+    sure_misses = 0
     for question in questions:
         started = time.perf_counter()
         answer = kedge.ask(question["text"], collection="kb")
@@ -67,6 +72,9 @@ def right(kedge: Kedge, questions: list[dict[str, Any]], show: int) -> dict[str,
         third += 1 <= rank <= 3
         reciprocal += 1 / rank if rank else 0.0
         refused += answer.refused
+        if not answer.refused:
+            stated.append((answer.evidence_probability, rank == 1))
+            sure_misses += rank != 1 and answer.confidence == "high"
         if not 1 <= rank <= 3:
             missed.append(f"{question['text']} → {answer.answer[:120]} (gold {sorted(gold)[:3]})")
     count = max(1, len(questions))
@@ -78,10 +86,27 @@ def right(kedge: Kedge, questions: list[dict[str, Any]], show: int) -> dict[str,
         "hits@3": round(third / count, 4),
         "mrr": round(reciprocal / count, 4),
         "refused": round(refused / count, 4),
+        "misses_said_high": sure_misses,
+        "misses_answered": sum(not hit for _, hit in stated),
+        **reliability(stated),
         "ms_p50": round(percentile(times, 0.5), 1),
         "ms_p95": round(percentile(times, 0.95), 1),
         "cpu_ms_mean": round(1000 * (time.process_time() - work) / count, 1),
     }
+
+
+def reliability(stated: list[tuple[float, bool]]) -> dict[str, Any]:
+    """Of answers: what was stated against the share that was right, in bins, and the mean difference (ECE)."""
+    bins: dict[str, Any] = {}
+    error = 0.0
+    for low in (0.5, 0.6, 0.7, 0.8, 0.9, 0.95):
+        high = {0.9: 0.95, 0.95: 1.01}.get(low, low + 0.1)
+        held = [one for one in stated if low <= one[0] < high]
+        if held:
+            mean, share = (sum(one[place] for one in held) / len(held) for place in (0, 1))
+            bins[f"{low:.2f}"] = {"answers": len(held), "stated": round(mean, 3), "right": round(share, 3)}
+            error += len(held) / len(stated) * abs(mean - share)
+    return {"reliability": bins, "ece": round(error, 4)}
 
 
 def foreign(kedge: Kedge, questions: list[dict[str, Any]], others: list[dict[str, Any]]) -> dict[str, Any]:

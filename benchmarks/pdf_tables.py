@@ -63,6 +63,21 @@ CELLS = tuple(
 2023 Q3 AAPL | Greater China | Three Months Ended Change | 8%
 2023 Q3 AAPL | Japan | Nine Months Ended Change | (8)%
 2023 Q3 AAPL | Americas | Nine Months Ended July 1, 2023 | $122,445
+2023 Q2 AAPL | Net income | Six Months Ended April 1, 2023 | 54,158
+2023 Q2 AAPL | Accounts payable | Six Months Ended March 26, 2022 | (1,750)
+2023 Q2 AAPL | Purchases of marketable securities | Six Months Ended April 1, 2023 | (11,197)
+2023 Q2 AAPL | Proceeds from/(Repayments of) commercial paper, net | March 26, 2022 | 999
+2023 Q2 AAPL | ending balances | April 1, 2023 | $27,129
+2023 Q2 AAPL | Cash paid for interest | March 26, 2022 | $1,406
+2023 Q1 AAPL | Segment operating income | Three Months Ended December 31, 2022 | $45,405
+2023 Q1 AAPL | Research and development expense | December 25, 2021 | (6,306)
+2023 Q1 AAPL | Total operating income | Three Months Ended December 31, 2022 | $36,016
+2022 Q3 AAPL | U.S. Treasury securities | June 25, 2022 Unrealized Losses | (1,328)
+2022 Q3 AAPL | Corporate debt securities | June 25, 2022 Non-Current Marketable Securities | 73,732
+2022 Q3 AAPL | Certificates of deposit and time deposits | June 25, 2022 Cash and Cash Equivalents | 3,374
+2022 Q3 AAPL | Total | June 25, 2022 Fair Value | $179,308
+2022 Q3 AAPL | Mutual funds | September 25, 2021 Unrealized Gains | 11
+2022 Q3 AAPL | U.S. Treasury securities | September 25, 2021 Non-Current Marketable Securities | 12,682
 ALCE | ChatGPT VANILLA (5-psg) | Fluency (MAUVE) | 66.6
 ALCE | SUMM (10-psg) | Correct. (EM Rec.) | 43.3
 ALCE | w/ INTERACT | Citation Rec. | 73.4

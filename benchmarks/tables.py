@@ -2,6 +2,7 @@
 
 python -m benchmarks.tables                             # generated rows, few different texts (a shop's sales)
 python -m benchmarks.tables --shape texts               # every row a text of its own, the hard case
+python -m benchmarks.tables --shape trade               # company, country, category, product, date, value, quantity
 python -m benchmarks.tables --source SALES.csv PRODUCTS.csv   # real files, repeated with changed values
 """
 
@@ -27,7 +28,8 @@ import numpy as np
 from kedge.core.settings import load_settings
 from kedge.core.values import IngestRequest, Query, Scope
 from kedge.engine.engine import Engine
-from kedge.kinds.tables.finding.index import BESIDE, FIT, KEYWORD, TableIndex
+from kedge.kinds.tables.finding.index import TableIndex
+from kedge.kinds.tables.finding.scores import FIT
 from kedge.kinds.tables.generation import Generation
 from kedge.retrieve.soft import open_vectors
 
@@ -41,6 +43,9 @@ QUESTIONS = (
 )  # fmt: skip
 FIGURES = (
     "total amount by brand", "how many rows are there", "average price", "top 5 brands by amount", "highest price",
+)  # fmt: skip
+TRADE_FIGURES = (
+    "total value by country", "how many rows are there", "average value", "top 5 companies by value", "largest value",
 )  # fmt: skip
 
 
@@ -75,6 +80,28 @@ def rows(shape: str, count: int) -> Iterator[Sequence[Any]]:
         )  # fmt: skip
 
 
+def trades(count: int) -> Iterator[Sequence[Any]]:
+    """Rows with the columns of the design's example: 20,000 companies and 50,000 products."""
+    rng = random.Random(7)
+    known = words()
+    rng.shuffle(known)
+    companies = [f"{' '.join(rng.sample(known[:4000], 2)).title()} {rng.choice(ENDINGS)}" for _ in range(20_000)]
+    categories = [" ".join(rng.sample(known[:1000], 1)).title() for _ in range(40)]
+    products = [f"{' '.join(rng.sample(known[:3000], 3))} - Model {number}" for number in range(50_000)]
+    for number in range(1, count + 1):
+        product = rng.randrange(50_000)
+        quantity, price = rng.randrange(1, 900), rng.randrange(100, 90_000) / 100
+        yield (
+            rng.choice(companies), rng.choice(COUNTRIES), categories[product % 40], products[product],
+            f"2024-{1 + number % 12:02d}-{1 + number % 28:02d}", round(quantity * price, 2), quantity,
+        )  # fmt: skip
+
+
+ENDINGS = ("Corp", "GmbH", "Ltd", "Export Co", "Trading", "Foods")
+COUNTRIES = (
+    "Vietnam", "Germany", "France", "China", "Japan", "India", "Brazil", "Kenya", "Sweden", "Italy", "Spain", "Mexico",
+)  # fmt: skip
+TRADE = ("company", "country", "category", "product", "date", "value", "quantity")
 WEIGHTS = list(np.cumsum(1 / np.arange(10, 5010)))
 HEADER = ("order_id", "date", "department", "category", "description", "brand", "quantity", "price", "amount")
 
@@ -85,8 +112,8 @@ def make(folder: Path, shape: str, count: int, sources: Sequence[Path]) -> list[
         path = folder / "sales.csv"
         with path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
-            writer.writerow(HEADER)
-            writer.writerows(rows(shape, count))
+            writer.writerow(TRADE if shape == "trade" else HEADER)
+            writer.writerows(trades(count) if shape == "trade" else rows(shape, count))
         return [path]
     path = folder / sources[0].name
     with sources[0].open(encoding="utf-8", newline="") as file, path.open("w", encoding="utf-8", newline="") as target:
@@ -119,13 +146,14 @@ async def measure(shape: str, count: int, sources: Sequence[Path], embedder: str
             assert job.files_processed == len(files), job
             assert index is not None
             fed = _peak()
-            for question in (*QUESTIONS, *FIGURES):
+            figures = TRADE_FIGURES if shape == "trade" else FIGURES
+            for question in (*QUESTIONS, *figures):
                 await engine.ask(Query(question, SCOPE, top_k=100))
             held = _resident()
             search = [
                 await _timed(engine.search(Query(f"{question} please", SCOPE, top_k=100))) for question in QUESTIONS
             ]
-            exact = [await _timed(engine.ask(Query(question, SCOPE))) for question in FIGURES * 4]
+            exact = [await _timed(engine.ask(Query(question, SCOPE))) for question in figures * 4]
             recall = await recall_at_100(engine)
             return {
                 "rows": session.rows,
@@ -135,6 +163,7 @@ async def measure(shape: str, count: int, sources: Sequence[Path], embedder: str
                 "feed_cpu_s": round(cpu, 1),
                 "rows_per_s": round(session.rows / seconds),
                 "index_mb": round(index["bytes"] / 1e6, 1),
+                "resident_mb": round(held / 1e6),
                 "grown_mb": round((held - before) / 1e6),
                 "peak_mb": round(fed / 1e6),
                 "search_ms_p50": _median(search, 0),
@@ -148,17 +177,18 @@ async def measure(shape: str, count: int, sources: Sequence[Path], embedder: str
 
 
 async def recall_at_100(engine: Engine) -> float:
-    """Share of the 100 best rows of a search without any index: every text as a full vector, every row scored."""
-    async with engine._tables.reading(SCOPE) as generation:
+    """Share of the 100 best rows by their cells of a search without any index: every text as a full vector."""
+    async with engine.kinds.named("table").open_sessions.reading(SCOPE) as generation:
         index = generation.index()
         dense = _dense(index)
         embedder = await engine._keeper.embedder(engine.settings.embedder)
         shares = []
         for question in QUESTIONS[:10]:
-            found = await engine.search(Query(question, SCOPE, top_k=100, threshold=0.0))
-            best = await _brute(generation, index, dense, embedder, question)
+            best, asked = await _brute(generation, index, dense, embedder, question)
+            candidates = index.candidates(asked, index.weights(embedder.name), 0.0)
+            found = index.best(candidates, candidates.scores, candidates.best, 100, 0.0)
             cut = np.sort(best)[-min(100, len(best))]
-            places = np.searchsorted(index.row_numbers, [hit.passage.index for hit in found.hits])
+            places = np.searchsorted(index.row_numbers, found.row_numbers)
             shares.append(float((best[places] >= cut - 1e-4).mean()))
     return statistics.mean(shares)
 
@@ -174,7 +204,7 @@ def _dense(index: TableIndex) -> np.ndarray[Any, Any]:
 
 
 async def _brute(generation: Generation, index: TableIndex, dense: Any, embedder: Any, question: str) -> Any:
-    """The score of every row, by the definition."""
+    """The score of every row by its cells, by the definition, and the question as the index takes it."""
     from kedge.kinds.tables.finding.retrieval import _asked, _terms
 
     cursor = generation.cursor()
@@ -196,10 +226,9 @@ async def _brute(generation: Generation, index: TableIndex, dense: Any, embedder
     per_column = near[codes]
     best = per_column.max(axis=0)
     others = np.maximum(per_column - FIT, 0).sum(axis=0) - np.maximum(best - FIT, 0)
-    nearness = np.minimum(best + BESIDE * others, 1)
     weights = np.array([weight for _, weight in terms])
     share = sum(weights[place] * held[place][codes].any(axis=0) for place in range(len(terms))) / (weights.sum() or 1)
-    return 1 - (1 - nearness) * (1 - KEYWORD * share)
+    return index.weights(embedder.name).of_cells(best, others, np.asarray(share), float(best.max())), asked
 
 
 async def _timed(work: Any) -> tuple[float, float]:
@@ -231,7 +260,7 @@ def _peak() -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--shape", choices=("sales", "texts"), default="sales")
+    parser.add_argument("--shape", choices=("sales", "texts", "trade"), default="sales")
     parser.add_argument("--rows", type=int, nargs="+", default=SIZES)
     parser.add_argument("--source", type=Path, nargs="+", default=())
     parser.add_argument("--embedder", default="minilm")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from collections import Counter, defaultdict
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,14 +19,36 @@ settings.register_profile(
 settings.load_profile("kedge")
 
 
+MEMORY = Path("/dev/shm")
+ROOM = 6 << 30
+"""Bytes that have to be free there, and in memory at all; a whole run keeps less than half of it at a time."""
+
+
+def _keep_files_in_memory() -> None:
+    """Let temporary files lie in memory, where there is room.
+
+    Homes are made, written and flushed thousands of times, and a disk takes most of the time of that. A process that is
+    killed leaves the same behind. `TMPDIR` names another place.
+    """
+    if "TMPDIR" in os.environ or not os.access(MEMORY, os.W_OK):
+        return
+    told = dict(line.split(":") for line in Path("/proc/meminfo").read_text("utf-8").splitlines())
+    available = int(told["MemAvailable"].split()[0]) << 10
+    if min(available, shutil.disk_usage(MEMORY).free) >= ROOM:
+        os.environ["TMPDIR"] = str(MEMORY)
+        tempfile.tempdir = None  # to be looked up again
+
+
+_keep_files_in_memory()
+
 LONG = ("backup", "consistency", "upgrade", "page", "hostile", "server", "courses")
 """Folders of files that take long though they hold few tests: begun first, so that no process ends with one."""
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """One process more than there are cores: many tests wait for a server, a browser or a process of their own."""
-    return (os.cpu_count() or 1) + 1
+    """Two processes more than there are cores: many tests wait for a server, a browser or a process of their own."""
+    return (os.cpu_count() or 1) + 2
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -37,7 +37,7 @@ SIGNS = {
 FORMS: tuple[ShapeKind, ...] = get_args(ShapeKind)
 NAMES = [*SIGNS, *(f"form:{form}" for form in FORMS)]
 WEIGHTS = {
-    ("real_questions", True): 650.0, ("real_questions", False): 200.0, ("real_questions", "removed"): 90.0,
+    ("real_questions", True): 750.0, ("real_questions", False): 200.0, ("real_questions", "removed"): 90.0,
     ("squad2", True): 400.0, ("squad2", False): 450.0, ("clapnq", True): 200.0, ("clapnq", False): 230.0,
     ("hotpotqa_train100", True): 80.0, ("hotpotqa_train100", "removed"): 40.0, ("real_questions", "other time"): 40.0,
 }  # fmt: skip

@@ -1,9 +1,12 @@
 """The trained weights as the file that Kedge carries: `reader.onnx`, opened by `kedge.models.read.reader`.
 
     python -m benchmarks.reader.export reader.npz.0 reader.npz.1 … [--out FILE]
+    python -m benchmarks.reader.export FOLDER FOLDER … [--out FILE]
 
-The parts are what `benchmarks.reader.train` wrote. A `reader.onnx` in their place is written again, for a graph of
-another form. Needs no torch. Prints the digest that belongs in `kedge.models.carried.files`.
+The parts are what `benchmarks.reader.train` wrote; of several folders with such parts the mean of their weights is
+taken, which reads better than each where all went on from one reader; `--with` that reader, half of the way is gone.
+A `reader.onnx` in their place is written again, for a graph of another form. Needs no torch. Prints the digest that
+belongs in `kedge.models.carried.files`.
 """
 
 from __future__ import annotations
@@ -70,6 +73,28 @@ def layout(state: Tensors, layers: int = LAYERS) -> dict[str, NDArray[Any]]:
     out["emb.place"] = state["bert.embeddings.position_embeddings.weight"][:WINDOW].astype(np.float16)
     for long, short in PLAIN.items():
         out[short] = state[long].astype(np.float16)
+    return out
+
+
+def network_state(tensors: Tensors, layers: int = LAYERS) -> dict[str, NDArray[np.float32]]:
+    """The network's tensors from those of the file, as near as bytes are: what `layout` was given."""
+
+    def full(name: str) -> NDArray[np.float32]:
+        steps: NDArray[np.float32] = tensors[f"{name}.w"].astype(np.float32)
+        return steps * tensors[f"{name}.s"].astype(np.float32)[:, None]
+
+    out = {long: tensors[short].astype(np.float32) for long, short in PLAIN.items()}
+    out["bert.embeddings.word_embeddings.weight"] = full("emb.word")
+    out["bert.embeddings.position_embeddings.weight"] = tensors["emb.place"].astype(np.float32)
+    for layer in range(layers):
+        for long, short in MATRICES.items():
+            name = f"bert.encoder.layer.{layer}.{long}"
+            out[f"{name}.weight"] = full(f"l{layer}.{short}")
+            out[f"{name}.bias"] = tensors[f"l{layer}.{short}.b"].astype(np.float32)
+        for long, short in NORMS.items():
+            name = f"bert.encoder.layer.{layer}.{long}"
+            for part, kept in (("weight", "w"), ("bias", "b")):
+                out[f"{name}.{part}"] = tensors[f"l{layer}.{short}.{kept}"].astype(np.float32)
     return out
 
 
@@ -159,6 +184,17 @@ def read_parts(parts: Sequence[Path]) -> dict[str, NDArray[np.float32]]:
     return unpacked(io.BytesIO(b"".join(part.read_bytes() for part in in_order)))
 
 
+def mean_of(folders: Sequence[Path]) -> dict[str, NDArray[np.float32]]:
+    """The mean of the weights of several trainings that started from the same reader."""
+    states = [read_parts(sorted(folder.glob("reader.npz.*"))) for folder in folders]
+    return {name: np.mean([one[name] for one in states], axis=0) for name in states[0]}
+
+
+def half_way(one: Tensors, other: Tensors) -> dict[str, NDArray[np.float32]]:
+    """The mean of two readers, one trained further from the other: it keeps more of what the first could."""
+    return {name: 0.5 * one[name] + 0.5 * other[name] for name in other}
+
+
 def main() -> None:
     from kedge.models.carried.files import FOLDER
     from kedge.models.read.reader import FILE
@@ -166,16 +202,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.reader.export", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("weights", type=Path, nargs="+", help="all of reader.npz.*, or one reader.onnx")
+    parser.add_argument(
+        "weights", type=Path, nargs="+", help="all of reader.npz.*, folders of them, or one reader.onnx"
+    )
+    parser.add_argument("--with", type=Path, dest="beside", help="a reader.onnx: half way between it and the mean")
     parser.add_argument("--out", type=Path, default=FOLDER / FILE, help="file to write (%(default)s)")
     given = parser.parse_args()
-    missing = [str(path) for path in given.weights if not path.is_file()]
+    folders = [path for path in given.weights if path.is_dir()]
+    missing = [str(path) for path in given.weights if not path.exists()]
+    missing += [f"{path}/reader.npz.*" for path in folders if not list(path.glob("reader.npz.*"))]
     if missing:
         stop(f"Not there: {', '.join(missing)}")
+    if folders and len(folders) < len(given.weights):
+        stop("Folders of parts and parts are not given together.")
     whole = given.weights[0].suffix == ".onnx"
     if whole and len(given.weights) > 1:
         stop("A reader.onnx is given alone.")
-    tensors = read_tensors(given.weights[0]) if whole else layout(read_parts(given.weights))
+    if whole:
+        tensors = read_tensors(given.weights[0])
+    else:
+        state = mean_of(folders) if folders else read_parts(given.weights)
+        tensors = layout(half_way(state, network_state(read_tensors(given.beside))) if given.beside else state)
     print(f"{given.out}: sha256 {write_reader(tensors, given.out)}")
 
 

@@ -15,6 +15,7 @@ torch: Any = need("torch")
 transformers: Any = need("transformers")
 
 NEVER = -1e4
+PLACES = "embeddings.position_embeddings.weight"
 SPLIT = 15_000_000
 """Bytes of a part of the written weights: what a machine elsewhere sends back is bounded."""
 
@@ -24,6 +25,7 @@ class ReaderNetwork(torch.nn.Module):  # type: ignore[misc]  # torch need not be
     trick, no, yes."""
 
     def __init__(self, base: dict[str, NDArray[np.float32]]) -> None:
+        """From the encoder's tensors alone, or from those of a whole reader, heads included."""
         super().__init__()
         config = transformers.BertConfig(
             vocab_size=30522,
@@ -31,19 +33,21 @@ class ReaderNetwork(torch.nn.Module):  # type: ignore[misc]  # torch need not be
             num_hidden_layers=12,
             num_attention_heads=12,
             intermediate_size=1536,
-            max_position_embeddings=512,
+            max_position_embeddings=len(base[PLACES if PLACES in base else f"bert.{PLACES}"]),
         )
         self.bert = transformers.BertModel(config, add_pooling_layer=False)
-        loaded = self.bert.load_state_dict({name: torch.from_numpy(one) for name, one in base.items()}, strict=False)
-        missing = [name for name in loaded.missing_keys if "position_ids" not in name]
-        if missing:
-            raise ValueError(f"The base model lacks {len(missing)} tensors, first {missing[0]}.")
         width = config.hidden_size
         self.span = torch.nn.Linear(width, 2)
         self.support = torch.nn.Linear(width, 1)
         self.pool = torch.nn.Linear(3 * width, width)
         self.out = torch.nn.Linear(width, 4)
         self.drop = torch.nn.Dropout(0.1)
+        tensors = {name: torch.from_numpy(one) for name, one in base.items()}
+        whole = "out.weight" in tensors
+        loaded = (self if whole else self.bert).load_state_dict(tensors, strict=False)
+        missing = [name for name in loaded.missing_keys if "position_ids" not in name]
+        if missing:
+            raise ValueError(f"The base model lacks {len(missing)} tensors, first {missing[0]}.")
 
     def forward(self, ids: Any, mask: Any, kinds: Any, owner: Any) -> tuple[Any, Any, Any, Any]:
         hidden = self.bert(input_ids=ids, attention_mask=mask, token_type_ids=kinds).last_hidden_state

@@ -1,15 +1,17 @@
 """Teach the reader: `python -m benchmarks.reader.train --data D --base B --tokenizer T --out FOLDER`.
 
-`--data` is `train` of the bench data, `--base` the packed encoder that `python -m benchmarks.reader.base`
-writes, `--tokenizer` the tokenizer.json of the default embedder. Needs torch, transformers and a GPU; five minutes on
-an H200. The end of each set is held back: articles, questions or tables that the rest does not have, but for one that
-may be cut in two. The figures on it are printed at the end.
+`--data` is `train` of the bench data with what `benchmarks.reader.packed` names beside it, `--base` the packed encoder
+that `python -m benchmarks.reader.base` writes or a reader.onnx to go on from, `--tokenizer` the tokenizer.json of the
+default embedder. Needs torch, transformers and a GPU; minutes on an H200. The end of each set is held back: articles,
+questions or tables that the rest does not have, but for one that may be cut in two. The figures on it are printed at
+the end. `--examples` keeps the examples in a file, for several trainings on the same machine.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import pickle
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -21,19 +23,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.reader import made, prose, tables
+from benchmarks.reader import made, packed, prose, tables
 from benchmarks.reader.encode import NOWHERE, EncodedExample, ExampleEncoder, batches, collated
 from benchmarks.reader.example import Example, restyled
+from benchmarks.reader.export import network_state, read_tensors
 from benchmarks.reader.needs import check, note, stop
 from benchmarks.reader.weights import unpacked
 
+CARRIED = Path(__file__).resolve().parents[2] / "src/kedge/models/carried/data/reader.onnx"
 PARTS = 8
 """Processes that make the examples of the largest set."""
+PART = {"squad1": 0.5}
+"""What part of a large set is shown, another one for each seed, where a reader is trained further."""
 TIMES = {"pubmed": 3, "quac": 4, "squad2": 3}
 """How often a small set is shown in one epoch."""
-AS_THEY_ARE = ("boolq", "quac", "tables", "companies", "privacy", "notes")
+ASKED = 8
+"""How often a window of the written questions that answers is shown in one epoch."""
+AS_THEY_ARE = ("boolq", "quac", "tables", "companies", "privacy", "notes", "asked", "found", "asked-held", "plans")
 """Sets whose questions are typed by people, or styled already."""
-HELD = {"squad2": 0.1}
+HELD = {"squad2": 0.1, "asked": 0.0, "found": 0.0, "asked-held": 1.0}
+UNLIKELY = 1.0
+"""Log-odds of the carried reader from which on a passage that was found beside the answer may answer too."""
 WEIGHTS = {"trick": 1.0, "yes": 0.7, "span": 0.5, "support": 0.5}
 RATE, SIZE, MEAN = 2e-4, 128, 0.999
 
@@ -41,7 +51,8 @@ RATE, SIZE, MEAN = 2e-4, 128, 0.999
 FILES = {
     "squad1": "squad1_train.jsonl.xz", "squad2": "squad2_dev_19.jsonl.xz", "hotpot": "hotpot_dev.jsonl.xz",
     "boolq": "boolq.jsonl.xz", "pubmed": "pubmedqa.jsonl.xz", "privacy": "privacy_qa.jsonl.xz",
-    "quac": "quac.jsonl.xz", "tables": "wikitablequestions.tar.xz",
+    "quac": "quac.jsonl.xz", "tables": "wikitablequestions.tar.xz", "asked": "asked.jsonl.xz",
+    "found": "asked.jsonl.xz", "asked-held": "asked-held.jsonl.xz", "plans": "plans.jsonl.xz",
 }  # fmt: skip
 """The sets that are read; the others are made."""
 MADE = {"companies": 18_000, "notes": 9_000}
@@ -63,6 +74,10 @@ def examples(data: Path, name: str, part: int, random: Random) -> Sequence[Examp
         "privacy": lambda: prose.privacy(path, random),
         "quac": lambda: prose.quac(path, random),
         "tables": lambda: tables.wikitables(path, random),
+        "asked": lambda: packed.asked(path, random, ASKED),
+        "found": lambda: packed.found(path),
+        "asked-held": lambda: packed.asked(path, random, 1),
+        "plans": lambda: packed.plans(path, random),
     }
     return list(read_here[name]())
 
@@ -108,7 +123,7 @@ def loss_of(model: Any, batch: dict[str, NDArray[Any]]) -> Any:
     return total
 
 
-def fit(model: Any, shown: Sequence[EncodedExample], epochs: int) -> None:
+def fit(model: Any, shown: Sequence[EncodedExample], epochs: int, rate: float, seed: int) -> None:
     """AdamW with a rate that rises and falls, and the moving mean of the weights at the end."""
     from benchmarks.reader.network import torch
 
@@ -118,7 +133,7 @@ def fit(model: Any, shown: Sequence[EncodedExample], epochs: int) -> None:
             {"params": [one for one in weights if one.ndim > 1], "weight_decay": 0.01},
             {"params": [one for one in weights if one.ndim <= 1], "weight_decay": 0.0},
         ],
-        lr=RATE,
+        lr=rate,
         betas=(0.9, 0.98),
         fused=True,
     )
@@ -128,7 +143,7 @@ def fit(model: Any, shown: Sequence[EncodedExample], epochs: int) -> None:
         optimizer, lambda step: min((step + 1) / warm, max(0.02, (steps - step) / (steps - warm)))
     )
     mean = [one.detach().clone() for one in weights]
-    random, started, step = Random(1), time.time(), 0
+    random, started, step = Random(seed), time.time(), 0
     model.train()
     for epoch in range(epochs):
         total = torch.zeros((), device="cuda")
@@ -187,6 +202,23 @@ def figures(model: Any, held: Sequence[EncodedExample]) -> str:
     return ", ".join(said)
 
 
+def verdicts(model: Any, examples: Sequence[EncodedExample]) -> NDArray[np.float32]:
+    """The four verdicts on each example, in order."""
+    from benchmarks.reader.network import torch
+
+    model.eval()
+    out = np.zeros((len(examples), 4), np.float32)
+    order = sorted(range(len(examples)), key=lambda at: len(examples[at].ids))
+    with torch.no_grad(), torch.autocast("cuda", torch.bfloat16):
+        for low in range(0, len(order), 256):
+            group = order[low : low + 256]
+            at = {
+                name: torch.from_numpy(value).cuda() for name, value in collated([examples[i] for i in group]).items()
+            }
+            out[group] = model(at["ids"], at["mask"], at["kinds"], at["owner"])[3].cpu().numpy()
+    return out
+
+
 def _auroc(labels: Sequence[tuple[float, bool]]) -> float:
     good = np.array([score for score, label in labels if label])
     bad = np.array([score for score, label in labels if not label])
@@ -201,6 +233,9 @@ def main() -> None:
     parser.add_argument("--tokenizer", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--rate", type=float, default=RATE)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--examples", type=Path, help="file for the examples: read where it is there, else written")
     given = parser.parse_args()
     wanted = [given.base, given.tokenizer, *(given.data / name for name in FILES.values())]
     missing = [str(path) for path in wanted if not path.is_file()]
@@ -208,27 +243,49 @@ def main() -> None:
         stop(f"Not there: {', '.join(missing)}\nbenchmarks/README.md, The reader, says where to get it.")
     check()
     given.out.mkdir(parents=True, exist_ok=True)
-    jobs = [(name, part) for name in (*FILES, *MADE) for part in range(PARTS if name == "squad1" else 1)]
-    sets: dict[str, list[EncodedExample]] = {}
-    with ProcessPoolExecutor() as pool:
-        for (name, _), found in zip(jobs, pool.map(partial(encoded, given.data, given.tokenizer), jobs), strict=True):
-            sets.setdefault(name, []).extend(found)
+    if given.examples and given.examples.is_file():
+        sets = pickle.loads(given.examples.read_bytes())  # written below
+    else:
+        sets = made_sets(given.data, given.tokenizer)
+        if given.examples:
+            given.examples.write_bytes(pickle.dumps(sets))
     note(str({name: len(found) for name, found in sets.items()}))
+    if not given.epochs:
+        return
+    whole = given.base.suffix == ".onnx"
+    from benchmarks.reader.network import ReaderNetwork, torch, write
+
+    doubted = verdicts(ReaderNetwork(network_state(read_tensors(CARRIED))).cuda(), sets["found"])[:, 0]
+    sets["found"] = [one for one, about in zip(sets["found"], doubted, strict=True) if about < UNLIKELY]
+    note(f"{len(doubted) - len(sets['found'])} of {len(doubted)} that were found may answer")
     shown: list[EncodedExample] = []
     held: dict[str, list[EncodedExample]] = {}
     for name, found in sets.items():
         kept = round(len(found) * (1 - HELD.get(name, 0.04)))
-        shown += found[:kept] * TIMES.get(name, 1)
+        part = found[:kept]
+        if whole and name in PART:
+            part = Random(given.seed).sample(part, round(PART[name] * kept))
+        shown += part * TIMES.get(name, 1)
         held[name] = Random(5).sample(found[kept:], min(1500, len(found) - kept))
 
-    from benchmarks.reader.network import ReaderNetwork, torch, write
-
-    torch.manual_seed(0)
-    model = ReaderNetwork(unpacked(given.base)).cuda()
-    fit(model, shown, given.epochs)
+    torch.manual_seed(given.seed)
+    start = network_state(read_tensors(given.base)) if whole else unpacked(given.base)
+    model = ReaderNetwork(start).cuda()
+    fit(model, shown, given.epochs, given.rate, given.seed)
     for name, found in held.items():
-        print(f"{name}: {figures(model, found)}", flush=True)
+        if found:
+            print(f"{name}: {figures(model, found)}", flush=True)
     write(model, given.out)
+
+
+def made_sets(data: Path, tokenizer: Path) -> dict[str, list[EncodedExample]]:
+    """The examples of every set in tokens, made by all processors."""
+    jobs = [(name, part) for name in (*FILES, *MADE) for part in range(PARTS if name == "squad1" else 1)]
+    sets: dict[str, list[EncodedExample]] = {}
+    with ProcessPoolExecutor() as pool:
+        for (name, _), found in zip(jobs, pool.map(partial(encoded, data, tokenizer), jobs), strict=True):
+            sets.setdefault(name, []).extend(found)
+    return sets
 
 
 if __name__ == "__main__":

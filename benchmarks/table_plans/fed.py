@@ -20,12 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.table_plans.__main__ import ROOT
+from benchmarks.table_plans.enumerated import ROOT
 from benchmarks.table_plans.questions import QuestionedTable, held_out, read_questions
+from kedge.answer.sheets.cells import canonical
 from kedge.core.settings import load_settings
 from kedge.core.values import DEFAULT_TENANT, Answer, IngestRequest, Query, Scope
 from kedge.engine.engine import Engine
-from kedge.kinds.tables.readings.cells import canonical
 
 
 async def measure(tables: list[QuestionedTable], show: bool) -> dict[str, Any]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Sequence
+from multiprocessing import get_context
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.table_plans.prepare import Prepared, with_grams
-from kedge.kinds.tables.readings.weigher import ALONE, SLOTS, Weighable, candidate_scores, slots
+from kedge.answer.sheets.weigher import ALONE, SLOTS, Weighable, candidate_scores, slots
 
 EPOCHS = 5
 RATE = 0.05
@@ -25,18 +28,49 @@ def learn_vocabulary(questions: Sequence[Prepared]) -> dict[str, int]:
     return {gram: number for number, gram in enumerate(kept, start=1)}
 
 
-def fit_weights(questions: Sequence[Prepared], vocabulary: dict[str, int], seed: int = 0) -> NDArray[np.float32]:
+def fit_weights(
+    questions: Sequence[Prepared], vocabulary: dict[str, int], seed: int = 0, epochs: int = EPOCHS
+) -> NDArray[np.float32]:
     """AdaGrad over the questions that have a right candidate."""
     weights = np.zeros(SLOTS, dtype=np.float32)
     seen = np.ones(SLOTS, dtype=np.float32)
     usable = with_grams([one for one in questions if one.reachable], vocabulary)
     shuffled = np.random.default_rng(seed)
-    for _ in range(EPOCHS):
+    for _ in range(epochs):
         for number in shuffled.permutation(len(usable)):
             one = usable[number]
             assert one.arrays is not None
             _step(one.arrays, one.right[one.arrays.answer_of], weights, seen)
     return weights
+
+
+def by_table(questions: Sequence[Prepared], folds: int) -> dict[str, int]:
+    """The fold of each table."""
+    paths = sorted({one.path for one in questions})
+    random.Random(1).shuffle(paths)
+    return {path: number % folds for number, path in enumerate(paths)}
+
+
+def fit_without(
+    questions: Sequence[Prepared], folds: dict[str, int], vocabulary: dict[str, int], epochs: int = EPOCHS
+) -> list[NDArray[np.float32]]:
+    """For each fold the weights that were learned from all others, two at a time."""
+    with get_context("fork").Pool(2, _keep, (questions, folds, vocabulary, epochs)) as pool:
+        return pool.map(_without, range(max(folds.values()) + 1), chunksize=1)
+
+
+_kept: tuple[Sequence[Prepared], dict[str, int], dict[str, int], int] = ((), {}, {}, 0)
+"""What a process that learns weights has from the one that started it: too much to be sent."""
+
+
+def _keep(*given: Any) -> None:
+    global _kept  # noqa: PLW0603 (set once, when the process starts)
+    _kept = given  # type: ignore[assignment]
+
+
+def _without(fold: int) -> NDArray[np.float32]:
+    questions, folds, vocabulary, epochs = _kept
+    return fit_weights([one for one in questions if folds[one.path] != fold], vocabulary, epochs=epochs)
 
 
 def _step(one: Weighable, right: NDArray[np.bool_], weights: NDArray[np.float32], seen: NDArray[np.float32]) -> None:

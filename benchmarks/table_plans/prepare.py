@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import time
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -12,13 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.table_plans.questions import QuestionedTable
-from kedge.kinds.tables.readings.cells import canonical
-from kedge.kinds.tables.readings.choice import told_by
-from kedge.kinds.tables.readings.enumerate import enumerate_readings
-from kedge.kinds.tables.readings.rowsets import Feature
-from kedge.kinds.tables.readings.sheet import build_sheet
-from kedge.kinds.tables.readings.weigher import Weighable, gram_numbers, weighable
-from kedge.kinds.tables.readings.words import folded, tokens
+from kedge.answer.sheets.candidates import Candidate
+from kedge.answer.sheets.cells import canonical
+from kedge.answer.sheets.choice import told_by
+from kedge.answer.sheets.enumerate import enumerate_readings
+from kedge.answer.sheets.lines import Wordings, identity_of
+from kedge.answer.sheets.rowsets import Feature
+from kedge.answer.sheets.sheet import Sheet, build_sheet
+from kedge.answer.sheets.telling import answer_texts
+from kedge.answer.sheets.weigher import Weighable, gram_numbers, weighable
+from kedge.answer.sheets.words import folded, tokens
 
 OFTEN = 40
 """A word that is in so many questions is a common one."""
@@ -42,10 +47,18 @@ class Prepared:
     """What each feature tells the second weighing: (feature, place in TOLD, value) a line."""
     ms: float
     """Processor time of the enumeration, so that other work on the machine does not count."""
+    identity: str
+    """What the reader is told of the table."""
+    worded: bytes
+    """The line of each candidate for the reader, packed."""
 
     @property
     def reachable(self) -> bool:
         return bool(self.right.any())
+
+    def lines(self) -> list[str]:
+        """How the reader sees each candidate, in order."""
+        return list(json.loads(zlib.decompress(self.worded)))
 
 
 def common_words(tables: Iterable[QuestionedTable]) -> frozenset[str]:
@@ -85,9 +98,17 @@ def _prepared(job: tuple[QuestionedTable, frozenset[str]]) -> list[Prepared]:
                 np.array([answer == gold for answer in answers], dtype=np.bool_),
                 _told(made.features),
                 spent,
+                identity_of(sheet),
+                _worded(made.candidates, sheet),
             )
         )
     return out
+
+
+def _worded(candidates: Sequence[Candidate], sheet: Sheet) -> bytes:
+    wordings = Wordings(sheet)
+    lines = [wordings.line(one, answer_texts(one, sheet)) for one in candidates]
+    return zlib.compress(json.dumps(lines, ensure_ascii=False).encode(), 3)
 
 
 def _told(features: Sequence[Feature]) -> NDArray[np.float32]:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.table_plans.fit import fit_weights, learn_vocabulary
+from benchmarks.table_plans.fit import by_table, fit_without, learn_vocabulary
 from benchmarks.table_plans.prepare import Prepared, with_grams
-from kedge.kinds.tables.readings.choice import HIGHEST, TOLD, ranked
-from kedge.kinds.tables.readings.weigher import feature_scores
+from kedge.answer.sheets.choice import HIGHEST, TOLD, ranked
+from kedge.answer.sheets.weigher import feature_scores
 
 FOLDS = 5
 FLAGS = 120
@@ -75,13 +74,10 @@ def _described(one: Prepared, candidate: int) -> list[float]:
 
 def out_of_fold(questions: Sequence[Prepared], words: Sequence[str]) -> list[Lines]:
     """Lines of all questions, each by weights learned from other tables."""
-    paths = sorted({one.path for one in questions})
-    random.Random(1).shuffle(paths)
-    fold = {path: number % FOLDS for number, path in enumerate(paths)}
+    vocabulary = learn_vocabulary(questions)
+    known = with_grams(questions, vocabulary)
+    folds = by_table(known, FOLDS)
     out: list[Lines] = []
-    for number in range(FOLDS):
-        others = [one for one in questions if fold[one.path] != number]
-        vocabulary = learn_vocabulary(others)
-        weights = fit_weights(others, vocabulary)
-        out += lines_of([one for one in questions if fold[one.path] == number], weights, vocabulary, words)
+    for number, weights in enumerate(fit_without(known, folds, vocabulary)):
+        out += lines_of([one for one in known if folds[one.path] == number], weights, vocabulary, words)
     return out

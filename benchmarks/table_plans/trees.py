@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kedge.kinds.tables.readings.choice import Trees
+from kedge.answer.sheets.choice import Trees
 
 BINS = 32
 DEPTH = 5
@@ -17,7 +17,14 @@ RIDGE = 20.0
 Floats = NDArray[np.float64]
 
 
-def fit_trees(rows: Floats, right: NDArray[np.bool_], seed: int = 0, count: int = COUNT, depth: int = DEPTH) -> Trees:
+def fit_trees(  # noqa: PLR0917 (settings of one thing)
+    rows: Floats,
+    right: NDArray[np.bool_],
+    seed: int = 0,
+    count: int = COUNT,
+    depth: int = DEPTH,
+    columns: float = COLUMNS,
+) -> Trees:
     """Logistic loss, Newton steps."""
     random = np.random.default_rng(seed)
     edges = [_edges(rows[:, column]) for column in range(rows.shape[1])]
@@ -25,21 +32,21 @@ def fit_trees(rows: Floats, right: NDArray[np.bool_], seed: int = 0, count: int 
     usable = [column for column, found in enumerate(edges) if len(found)]
     base = float(np.log(right.mean() / (1 - right.mean())))
     total = np.full(len(rows), base)
-    columns = np.zeros((count, depth), dtype=np.int16)
+    asked = np.zeros((count, depth), dtype=np.int16)
     limits = np.full((count, depth), np.inf, dtype=np.float32)
     leaves = np.zeros((count, 1 << depth), dtype=np.float32)
     for tree in range(count):
         chance = 1 / (1 + np.exp(-total))
         sample = np.flatnonzero(random.random(len(rows)) < ROWS)
         slope, bend = (right - chance)[sample], (chance * (1 - chance))[sample]
-        seen = random.choice(usable, max(1, int(len(usable) * COLUMNS)), replace=False)
+        seen = random.choice(usable, max(1, int(len(usable) * columns)), replace=False)
         leaf = np.zeros(len(sample), dtype=np.int64)
         looked_at = [np.ascontiguousarray(binned[sample, column], dtype=np.int64) for column in seen]
         whole = np.zeros(len(rows), dtype=np.int64)
         for level in range(depth):
             column, cut = _best_split(looked_at, leaf, 1 << level, slope, bend)
             chosen = int(seen[column])
-            columns[tree, level] = chosen
+            asked[tree, level] = chosen
             limits[tree, level] = edges[chosen][min(cut, len(edges[chosen]) - 1)]
             above = binned[:, chosen] > cut
             whole += above.astype(np.int64) << level
@@ -48,7 +55,7 @@ def fit_trees(rows: Floats, right: NDArray[np.bool_], seed: int = 0, count: int 
         bends = np.bincount(leaf, weights=bend, minlength=1 << depth)
         leaves[tree] = RATE * sums / (bends + RIDGE)
         total += leaves[tree][whole]
-    return Trees(columns, limits, leaves, base)
+    return Trees(asked, limits, leaves, base)
 
 
 def _edges(values: Floats) -> Floats:

@@ -15,7 +15,7 @@ from tests.support.paths import ROOT
 
 from benchmarks.export.e5 import write_e5
 from benchmarks.reader import export
-from benchmarks.reader.export import layout, write_reader
+from benchmarks.reader.export import layout, network_state, read_tensors, write_reader
 from benchmarks.reader.weights import save, unpacked
 from kedge.core.errors import ModelError
 from kedge.models.carried.files import DIGESTS, FOLDER, carried
@@ -47,6 +47,22 @@ def test_the_reader_is_what_its_command_writes_from_its_weights(
     export.main()
     assert DIGESTS[FILE] in capsys.readouterr().out
     assert (tmp_path / FILE).read_bytes() == READER.read_bytes()
+
+
+def test_a_reader_is_taken_up_again_where_training_ended() -> None:
+    state = network_state(read_tensors(READER))
+    kept = layout(state)
+    assert all(np.array_equal(values, kept[name]) for name, values in read_tensors(READER).items())
+
+
+def test_of_several_trainings_the_mean_is_taken(tmp_path: Path) -> None:
+    for name, factor in (("one", 1.0), ("two", 3.0)):
+        (tmp_path / name).mkdir()
+        save({key: factor * value for key, value in reader_state().items()}, tmp_path / name / "reader.npz")
+        (tmp_path / name / "reader.npz").rename(tmp_path / name / "reader.npz.0")
+    found = export.mean_of([tmp_path / "one", tmp_path / "two"])
+    for name, value in reader_state().items():
+        assert np.allclose(found[name], 2 * value, atol=0.05 * (np.abs(value).max() + 1e-6))
 
 
 def test_parts_of_training_give_the_file_of_the_whole(

@@ -43,13 +43,13 @@ def answered(question: str, *documents: tuple[str, dict[str, Any]]) -> tuple[str
 @pytest.mark.parametrize("documents", [((OLD, MAY), (NEW, FEBRUARY)), ((NEW, FEBRUARY), (OLD, MAY))])
 def test_the_newer_value_answers_and_the_older_is_told_with_its_date(documents: Any) -> None:
     short, text = answered("For how many days do we keep backups?", *documents)
-    assert short == "90"
+    assert short in ("90", "90 days")
     assert text.index("90") < text.index("Before that (2024-05-03): We keep backups for 30 days")
 
 
 def test_whoever_names_a_time_has_chosen() -> None:
     short, text = answered("For how many days did we keep backups in May 2024?", (NEW, FEBRUARY), (OLD, MAY))
-    assert short == "30"
+    assert short in ("30", "30 days")
     assert "Before that" not in text
 
 

@@ -30,6 +30,7 @@ from kedge.surfaces.server.run import url_of as address_of
 from tests.contract.postgresql import url_of
 from tests.models.model_server import ModelServer, serving
 from tests.support.forked import Command, command
+from tests.support.surfaces import http_client
 
 pytestmark = [pytest.mark.slow, pytest.mark.store("workers", "postgresql")]
 
@@ -100,7 +101,7 @@ class Site:
             thread.start()
             assert ready.wait(60)
             try:
-                with httpx.Client(base_url=address_of(settings.host, bound), timeout=60) as client:
+                with http_client(address_of(settings.host, bound)) as client:
                     yield client
             finally:
                 server.should_exit = True
@@ -198,7 +199,7 @@ def test_three_workers_share_the_jobs_and_one_is_killed(tmp_path: Path) -> None:
         assert site.count("upload_pieces") == 0, "uploads go with their jobs"
         for worker in workers[1:]:
             worker.send_signal(signal.SIGTERM)
-            assert worker.wait(60) == 0
+            assert worker.wait() == 0
         asyncio.run(look(site))
 
 
@@ -214,13 +215,13 @@ def test_a_job_goes_from_worker_to_worker(tmp_path: Path) -> None:
         assert gate.asked.wait(SECONDS)
         assert statuses(client, [job]) == ["embedding"]
         first.send_signal(signal.SIGTERM)
-        assert first.wait(60) == 0
+        assert first.wait() == 0
         assert statuses(client, [job]) == ["queued"], "handed back"
         gate.asked.clear()
         second = stack.enter_context(site.worker())
         assert gate.asked.wait(SECONDS)
         second.send_signal(signal.SIGKILL)
-        second.wait(60)
+        second.wait()
         assert statuses(client, [job]) == ["embedding"], "nobody could say that it ended"
         gate.open.set()
         third = stack.enter_context(site.worker())
@@ -228,7 +229,7 @@ def test_a_job_goes_from_worker_to_worker(tmp_path: Path) -> None:
         shown = client.get("/api/documents").raise_for_status().json()
         assert [one["status"] for one in shown["documents"]] == ["active"]
         third.send_signal(signal.SIGTERM)
-        assert third.wait(60) == 0
+        assert third.wait() == 0
         assert "goes to another" in site.logs()
 
 

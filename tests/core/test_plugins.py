@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kedge.core.errors import ConfigError, MissingExtraError, PluginError
-from kedge.core.plugins import GROUPS, KINDS, MODELS, STORES, found, loaded
+from kedge.core.plugins import GROUPS, KINDS, MODELS, STORES, found, loaded, needed_packages
 from kedge.core.settings import Settings, load_settings
 from kedge.models.registry import open_embedder
 from kedge.stores import registry
@@ -156,3 +156,16 @@ def test_a_package_whose_metadata_is_garbage_is_passed_over(tmp_path: Path, capl
         assert "embed.minilm" in found(MODELS)
         assert "embed.garbage" not in found(MODELS)
     assert "cannot be read" in caplog.text
+
+
+def test_the_packages_that_are_needed_follow_from_the_plug_ins(tmp_path: Path) -> None:
+    folder = put_package(tmp_path, "good-lines", {"kedge.formats": {"lines": "good_lines:LINES [fast]"}}, {})
+    asked = ("numpy>=1", "lines-driver[all]>=2; extra == 'fast'", "others; extra == 'slow'")
+    with (folder / "good_lines-1.0.dist-info" / "METADATA").open("a") as described:
+        described.writelines(f"Requires-Dist: {line}\n" for line in asked)
+    with on_path(folder):
+        needed = needed_packages()
+    assert needed["numpy"]
+    assert needed["lines-driver"] is None
+    assert {"SQLAlchemy", "qdrant-client", "neo4j", "psycopg"} <= set(needed)
+    assert {"others", "mypy", "pytest"}.isdisjoint(needed)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import itertools
+import logging
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kedge.core.errors import QueryError
-from kedge.core.values import DEFAULT_TENANT, IngestRequest, Query, Scope, SearchResult
+from kedge.core.errors import DimensionMismatchError, QueryError
+from kedge.core.values import DEFAULT_TENANT, IngestMode, IngestRequest, Query, Scope, SearchResult
 from kedge.core.values.filters import Eq
 from kedge.engine.engine import Engine
 from kedge.ingest.batch import as_points
+from kedge.stores.ports import IndexSpec
+from kedge.surfaces.cli.main import run as command_line
 
 SCOPE = Scope(DEFAULT_TENANT, "default")
 
@@ -111,12 +115,91 @@ def test_results_keep_their_promises(run: Any, folder: Path) -> None:
     run(scenario)
 
 
-@pytest.mark.req("Q-03")
+@pytest.mark.req("Q-03", "Q-10")
 def test_top_k_is_a_positive_whole_number_or_a_clear_error(run: Any) -> None:
     async def scenario(engine: Engine) -> None:
         wrong: Any
-        for wrong in (0, -1, 21, 2.5, "3", None):
-            with pytest.raises(QueryError, match="top_k must be between 1 and 20"):
+        for wrong in (0, -1, 2.5, "3", True):
+            with pytest.raises(QueryError, match=f"top_k must be positive integer, got {wrong}"):
                 await engine.search(Query("kedge", SCOPE, top_k=wrong))
+        with pytest.raises(QueryError, match="top_k must be between 1 and 20") as caught:
+            await engine.search(Query("kedge", SCOPE, top_k=21))
+        assert "max_top_k" in caught.value.hint
 
     run(scenario)
+
+
+@pytest.mark.req("Q-10", "Q-03")
+def test_the_most_can_be_raised(run: Any, folder: Path) -> None:
+    async def scenario(engine: Engine) -> None:
+        await engine.ingest(IngestRequest(SCOPE, (str(folder),)))
+        assert (await engine.search(Query("kedge", SCOPE, top_k=50))).hits
+
+    run(scenario, max_top_k=50)
+
+
+@pytest.mark.req("Q-12", "Q-05", "Q-13")
+def test_what_is_logged_of_a_search(run: Any, folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario(engine: Engine) -> None:
+        await engine.ingest(IngestRequest(SCOPE, (str(folder),)))
+        with caplog.at_level(logging.DEBUG, logger="kedge.retrieve"):
+            await engine.search(Query("sandbank", SCOPE, top_k=3))
+            assert not [one for one in caplog.records if one.levelno >= logging.WARNING]
+            assert "vector search in index knowledge_chunks" in caplog.text
+            assert "top_k 3, filter on none" in caplog.text
+            nothing = await engine.search(Query("sandbank", SCOPE, top_k=3, where=Eq("shelf", "none")))
+        warned = [one.getMessage() for one in caplog.records if one.levelno == logging.WARNING]
+        assert len(warned) == len(nothing.warnings) == 1
+        assert "0 results although" in warned[0]
+        assert "0 of which pass the filter" in warned[0]
+        assert "filter on shelf, 0 hits" in caplog.text
+        assert "sandbank" not in caplog.text
+
+    run(scenario)
+
+
+@pytest.mark.req("Q-11", "Q-02", "D-35", "D-19")
+def test_a_vector_of_another_length_is_told_by_collection_and_model(
+    run: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the command in the hint works as printed."""
+    place = Scope(DEFAULT_TENANT, "sea charts")
+    hints: list[str] = []
+    homes: list[Path] = []
+
+    async def scenario(engine: Engine) -> None:
+        await engine.ingest(IngestRequest(place, (str(folder),)))
+        assert (await engine.health())["collections"]["ok"]  # type: ignore[call-overload,index]
+        collection = await engine.collection(place)
+        await engine.stores.vectors.drop(collection.index_name)
+        await engine.stores.vectors.create(IndexSpec(collection.index_name, 32))
+        for call in (
+            lambda: engine.search(Query("kedge", place)),
+            lambda: engine.ingest(IngestRequest(place, (str(folder),), mode=IngestMode.FULL)),
+        ):
+            with pytest.raises(DimensionMismatchError) as caught:
+                await call()
+            error = caught.value
+            assert error.details == {"found": 64, "expected": 32, "collection": "sea charts", "model": "hash:64"}
+            for part in ("64", "32", "'sea charts'", "'hash:64'"):
+                assert part in error.message
+            assert "`kedge collection reindex 'sea charts'`" in error.hint
+
+    async def restarted(engine: Engine) -> None:
+        told: Any = (await engine.health())["collections"]
+        assert not told["ok"]
+        assert "'sea charts'" in told["message"]
+        with pytest.raises(DimensionMismatchError) as caught:
+            await engine.search(Query("kedge", place))
+        hints.append(caught.value.hint)
+        homes.append(engine.settings.home)
+
+    async def mended(engine: Engine) -> None:
+        assert (await engine.search(Query("kedge", place))).hits
+
+    run(scenario)
+    run(restarted)
+    (command,) = re.findall("`kedge (.+)`", hints[0])
+    monkeypatch.setenv("KEDGE_EMBEDDER", "hash:64")
+    assert command_line([*shlex.split(command), "--home", str(homes[0])]) == 0
+    run(mended)

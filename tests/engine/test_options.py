@@ -9,13 +9,13 @@ import pytest
 
 from kedge import Kedge
 
-ASKED = {"collection", "top_k", "include_graph", "topic", "where", "session_id", "threshold", "rows"}
+ASKED = {"collection", "top_k", "include_graph", "topic", "where", "session_id", "threshold", "rows", "reading"}
 TAKEN_IN = {"collection", "kind", "mode", "topic", "title", "format", "metadata", "options", "on_progress"}
 
 
 @pytest.mark.parametrize(
     ("name", "options"),
-    [("search", ASKED - {"session_id", "rows"}), ("ask", ASKED), ("stream", ASKED), ("ingest", TAKEN_IN)],
+    [("search", ASKED - {"session_id", "rows", "reading"}), ("ask", ASKED), ("stream", ASKED), ("ingest", TAKEN_IN)],
 )
 def test_options_have_names_types_and_words(name: str, options: set[str]) -> None:
     method = getattr(Kedge, name)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kedge.core.errors import ConfigError, NotFoundError, QueryError
+from kedge.core.outside import to_json
 from kedge.core.values import DEFAULT_TENANT, IngestRequest, Query, Scope
-from kedge.core.values.filters import Eq
+from kedge.core.values.filters import Eq, parse_terms
 from kedge.engine.engine import Engine
+from kedge.models.registry import open_embedder
 
 SCOPE = Scope(DEFAULT_TENANT, "default")
 
@@ -27,7 +31,7 @@ async def filled(engine: Engine, folder: Path) -> Engine:
     [
         (Query("  ", SCOPE), "Query cannot be empty"),
         (Query("x" * 2001, SCOPE), "Query exceeds maximum length"),
-        (Query("x", SCOPE, top_k=0), "top_k must be between 1 and 20"),
+        (Query("x", SCOPE, top_k=0), "top_k must be positive integer, got 0"),
         (Query("x", SCOPE, top_k=21), "top_k must be between 1 and 20"),
     ],
 )
@@ -205,3 +209,84 @@ def test_a_language_model_that_cannot_be_had_is_an_error_not_a_silent_default(ru
 
     with pytest.raises(ConfigError, match="no language model named 'claude'"):
         run(scenario, llm="claude")
+
+
+@pytest.mark.req("D-28", "Q-04", "D-12")
+def test_every_hit_says_its_raw_scores_whichever_channel_found_it(run: Any, folder: Path) -> None:
+    async def scenario(engine: Engine) -> None:
+        await filled(engine, folder)
+        query = Query("What is a kedge anchor used for?", SCOPE, top_k=20)
+        result = await engine.search(query)
+        collection = await engine.stores.catalog.collections.get(SCOPE)
+        assert collection is not None
+        index = collection.index_name
+        vector = await open_embedder("hash", engine.settings).embed_query(query.text)
+        stored = await engine.stores.vectors.read(index, SCOPE.tenant, [hit.passage.id for hit in result.hits])  # type: ignore[attr-defined]
+        assert len(result.hits) > 2
+        for hit in result.hits:
+            shown = to_json(hit)
+            assert shown["vector_score"] == pytest.approx(float(stored[hit.passage.id].vector @ vector), abs=1e-5)
+            assert shown["keyword_score"] == pytest.approx(hit.keyword_score or 0.0, abs=1e-4)
+            assert shown["relevance_score"] == hit.score
+            assert shown["fused_score"] is not None
+            assert shown["above_threshold"] == (hit.score >= 0.6)
+            assert shown["in_both"] is hit.in_both
+        assert any(hit.keyword_rank is None and hit.bm25 == 0.0 for hit in result.hits)
+
+    run(scenario)
+
+
+@pytest.mark.req("D-29", "D-16")
+def test_measures_are_of_the_channel_that_they_name(run: Any, folder: Path) -> None:
+    async def scenario(engine: Engine) -> None:
+        await filled(engine, folder)
+        collection = await engine.stores.catalog.collections.get(SCOPE)
+        assert collection is not None
+        query = Query("How is a ship pulled off a sandbank?", SCOPE, top_k=1)
+        result = await engine.search(query)
+        vector = await open_embedder("hash", engine.settings).embed_query(query.text)
+        found = await engine.stores.vectors.search(collection.index_name, SCOPE.tenant, vector, 10)
+        cosines = [hit.score for hit in found]
+        assert len(cosines) > len(result.hits)
+        assert result.measures["vector_top"] == pytest.approx(max(cosines), abs=1e-5)
+        assert result.measures["vector_avg"] == pytest.approx(sum(cosines) / len(cosines), abs=1e-5)
+        assert result.measures["fused_top"] >= (result.hits[0].fused_score or 0.0)
+        assert result.measures["fused_top"] != result.measures["reranked_top"]
+        assert result.strategy == "hybrid"
+        assert (await engine.search(replace(query, include_graph=False))).strategy == "vector_only"
+
+    run(scenario)
+
+    async def without_graph(engine: Engine) -> None:
+        assert (await engine.search(Query("kedge", SCOPE))).strategy == "vector_only"
+
+    run(without_graph, channels=("vector", "keyword"))
+
+
+@pytest.mark.req("D-27", "D-02")
+def test_times_and_places_stand_beside_the_vector_and_can_be_filtered(run: Any, folder: Path) -> None:
+    async def scenario(engine: Engine) -> None:
+        await filled(engine, folder)
+        await engine.ingest(IngestRequest(SCOPE, (str(folder),)))
+        (folder / "anchors.md").write_text((folder / "anchors.md").read_text() + "\n## Chains\n\nChain is heavy.\n")
+        await engine.ingest(IngestRequest(SCOPE, (str(folder),)))
+        collection = await engine.stores.catalog.collections.get(SCOPE)
+        assert collection is not None
+
+        async def count(*terms: str) -> int:
+            where = parse_terms(terms)
+            hits = (await engine.search(Query("anchors", SCOPE, top_k=20, where=where))).hits
+            held = await engine.stores.vectors.count(collection.index_name, SCOPE.tenant, where)
+            assert len(hits) == held  # the index and the catalog agree
+            return held
+
+        everything = await count()
+        assert await count("ingested_at>=2026-01-01") == everything
+        assert await count("ingested_at<2026-01-01") == 0
+        assert await count("document_updated_at>2001-09-09T01:46:40Z", "token_count>=1") == everything
+        assert await count("section_path=Anchors") + await count("section_path!=Anchors") == everything
+        shown = to_json((await engine.search(Query("steel", SCOPE, top_k=1))).hits[0])
+        assert {"section_path", "ingested_at", "document_updated_at", "token_count"} <= shown["metadata"].keys()
+        assert datetime.fromisoformat(shown["metadata"]["ingested_at"]).tzinfo is not None
+
+    run(scenario)

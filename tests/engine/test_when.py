@@ -67,6 +67,24 @@ def test_the_filing_of_that_time_comes_first(kedge: Kedge, asked: str, expected:
     assert found(kedge, f"net sales of tide gauges in Europe {asked}")[0] == expected
 
 
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("in the latest quarter", "in the quarter ended July 1, 2023"),
+        ("in the most recent filing", "in the most recent filing (quarter ended July 1, 2023)"),
+    ],
+)
+def test_the_newest_time_is_said_and_answered(kedge: Kedge, asked: str, meant: str) -> None:
+    answer = kedge.ask(f"What were net sales of tide gauges in Europe {asked}?")
+    assert answer.metadata["resolved_question"] == f"What were net sales of tide gauges in Europe {meant}?"
+    assert answer.short_answer is not None
+    assert "81" in answer.short_answer
+
+
+def test_what_is_newest_of_other_things_stays_as_it_is(kedge: Kedge) -> None:
+    assert "resolved_question" not in kedge.ask("What is the latest version of the tide gauge?").metadata
+
+
 def test_nothing_is_dropped(kedge: Kedge) -> None:
     with_time = found(kedge, "net sales of tide gauges in Europe in Q2 fiscal 2023", top_k=20)
     assert set(with_time) == {Path(name).stem for name in FILES}

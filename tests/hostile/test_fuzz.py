@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -33,14 +32,11 @@ from kedge.core.values.filters import (
     from_mapping,
     parse_terms,
 )
-from kedge.engine.access.keys import make_key
 from kedge.kinds.tables.plans.plan_json import plan_from_json
 from kedge.kinds.tables.schema import Column, ColumnType, Table
-from kedge.stores import registry
-from kedge.surfaces.server.app import create_app
-from kedge.surfaces.server.run import UvicornServer, bind, url_of
 from tests.campaigns.hostile.fuzz_http import UNLIMITED, Fuzzer
 from tests.campaigns.hostile.fuzz_parsers import TARGETS
+from tests.support.serving import put_key, served
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=20)
 JSON: st.SearchStrategy[Any] = st.recursive(
@@ -167,30 +163,9 @@ def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]
     home = tmp_path_factory.mktemp("fuzzed") / "home"
     home.mkdir()
     settings = load_settings(environ={}, home=home, embedder="hash:64", url_timeout=1, **UNLIMITED)
-    token, key = make_key("default", "fuzz", Right.WRITE, None)
-    _keep(settings, key)
-    ready = threading.Event()
-    with bind(settings.host, 0) as bound:
-        server = UvicornServer(create_app(settings), settings, ready.set)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
-        thread.start()
-        assert ready.wait(60)
-        yield url_of(settings.host, bound), token
-        server.should_exit = True
-        thread.join()
-
-
-def _keep(settings: Any, key: Any) -> None:
-    import asyncio
-
-    async def put() -> None:
-        catalog = registry.open_catalog(settings)
-        try:
-            await catalog.keys.put(key)
-        finally:
-            await catalog.close()
-
-    asyncio.run(put())
+    token = put_key(settings, "default", Right.WRITE)
+    with served(settings) as address:
+        yield address, token
 
 
 @pytest.mark.slow

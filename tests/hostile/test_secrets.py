@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
+import signal
 from pathlib import Path
 
-import httpx
 import pytest
 
-from tests.support.forked import command
+from tests.support.forked import command, piped, ran, said_first
+from tests.support.surfaces import http_client
 
 PASSWORD, LLM_KEY, EMBED_KEY, VECTOR_KEY = "dsn-s3cret-1", "llm-s3cret-2", "embed-s3cret-3", "vector-s3cret-4"
 SECRETS = (PASSWORD, LLM_KEY, EMBED_KEY, VECTOR_KEY)
-KEDGE = [sys.executable, "-m", "kedge.surfaces.cli.main"]
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
@@ -54,8 +52,8 @@ def leaked(text: str) -> list[str]:
 )
 def test_commands_show_no_secret(tmp_path: Path, arguments: list[str], more: dict[str, str]) -> None:
     out, err = tmp_path / "out", tmp_path / "err"
-    with command(arguments, environment(tmp_path / "home", **more), out, err) as ran:
-        ran.wait()
+    with command(arguments, environment(tmp_path / "home", **more), out, err) as started:
+        started.wait()
     said, noted = out.read_text("utf-8"), err.read_text("utf-8")
     assert said + noted
     assert leaked(said + noted) == []
@@ -64,40 +62,30 @@ def test_commands_show_no_secret(tmp_path: Path, arguments: list[str], more: dic
 
 def test_a_server_shows_no_secret(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    made = subprocess.run(
-        [*KEDGE, "key", "create", "app", "--right", "admin", "--json"],
-        env=environment(home), capture_output=True, text=True, check=True,
-    )  # fmt: skip
+    made = ran(["key", "create", "app", "--right", "admin", "--json"], environment(home))
     token = json.loads(made.stdout)["key"]
     said = ""
-    with (tmp_path / "log").open("w") as log:
-        process = subprocess.Popen(
-            [*KEDGE, "serve", "--port", "0"], env=environment(home), stdout=subprocess.PIPE, stderr=log, text=True
-        )
-        try:
-            assert process.stdout
-            url = process.stdout.readline().split(" at ")[1].split()[0]
-            with httpx.Client(base_url=url, timeout=60) as client:
-                for headers in (
-                    {"authorization": f"Bearer {token}"},
-                    {"x-api-key": token},
-                    {"authorization": f"Bearer {token}x"},
-                    {"authorization": f"Basic {token}"},
-                    {},
+    with piped(["serve", "--port", "0"], environment(home)) as process:
+        url = said_first(process).split(" at ")[1].split()[0]
+        with http_client(url) as client:
+            for headers in (
+                {"authorization": f"Bearer {token}"},
+                {"x-api-key": token},
+                {"authorization": f"Bearer {token}x"},
+                {"authorization": f"Basic {token}"},
+                {},
+            ):
+                for path in ("/metrics", "/ready", "/api/collections", "/nowhere"):
+                    said += client.get(path, headers=headers).text
+                for path, body in (
+                    ("/api/query", {"query": "What holds a ship?"}),
+                    ("/api/query", {"query": 7}),
+                    ("/api/ingest", {"sources": [f"http://user:{PASSWORD}@127.0.0.1:9/x.md"]}),
+                    ("/v1/chat/completions", {"messages": [{"role": "user", "content": "What holds?"}]}),
                 ):
-                    for path in ("/metrics", "/ready", "/api/collections", "/nowhere"):
-                        said += client.get(path, headers=headers).text
-                    for path, body in (
-                        ("/api/query", {"query": "What holds a ship?"}),
-                        ("/api/query", {"query": 7}),
-                        ("/api/ingest", {"sources": [f"http://user:{PASSWORD}@127.0.0.1:9/x.md"]}),
-                        ("/v1/chat/completions", {"messages": [{"role": "user", "content": "What holds?"}]}),
-                    ):
-                        said += client.post(path, json=body, headers=headers).text
-        finally:
-            process.terminate()
-            process.wait(60)
-    said += (tmp_path / "log").read_text("utf-8")
+                    said += client.post(path, json=body, headers=headers).text
+        process.send_signal(signal.SIGTERM)
+        said += process.read_all()[1]
     assert leaked(said) == []
     assert token not in said
     assert token.split("_")[-1] not in said

@@ -134,10 +134,11 @@ def test_invalid_triples_are_refused(change: dict[str, object], message: str) ->
 
 
 def test_a_title_that_comes_later_is_linked_into_older_passages() -> None:
-    older = passage("The suffix tree and the trie.", title="Notes")
-    edges = link_titles([older], known, lambda keys: {key for key in keys if key == "trie"})
-    assert [edge.concept_key for edge in edges] == ["trie"]
-    assert link_titles([passage("Nothing here.")], known, known) == []
+    older = passage("The suffix tree and the trie. The suffix tree uses a trie.", title="Notes")
+    found = link_titles([older], known, lambda keys: {key for key in keys if key == "trie"})
+    assert [edge.concept_key for edge in found.mentions] == ["trie"]
+    assert [(one.subject, one.object) for one in found.triples] == [("suffix tree", "trie")]
+    assert link_titles([passage("Nothing here.")], known, known) == GraphBatch()
 
 
 @pytest.mark.req("D-06")
@@ -151,3 +152,53 @@ def test_a_document_in_several_runs_is_the_same_document() -> None:
     assert set(second.documents[0].mentions) == set(whole.documents[0].mentions)
     chain = {chunk.passage_id: chunk.next_passage_id for chunk in (*first.chunks, *second.chunks)}
     assert chain == {"p0": "p1", "p1": "p2", "p2": None}
+
+
+PAGE = """# Dijkstra's Algorithm
+
+Dijkstra's Algorithm uses a Priority Queue. Dijkstra's Algorithm requires Graph Theory.
+
+Dijkstra's Algorithm is faster than Bellman-Ford when edges are non-negative.
+
+A Fibonacci Heap implements a Priority Queue. The Binary Heap is an example of a Priority Queue.
+
+The Priority Queue is a data structure. The Shortest Path Tree is part of Dijkstra's Algorithm. The Binary Heap is
+related to the Fibonacci Heap. Depth-First Search (DFS) is an advanced technique. The Union Find, also called
+Disjoint Set, is old.
+"""
+
+
+@pytest.mark.req("D-21", "D-06")
+def test_every_sentence_of_a_page_that_states_a_relation_gives_its_triple() -> None:
+    found = graph_of(passage(PAGE, title="Dijkstra's Algorithm")).triples
+    stated = {(one.subject, one.predicate, one.object) for one in found}
+    dijkstra = "dijkstra algorithm"
+    assert stated == {
+        (dijkstra, Predicate.USES, "priority queue"),
+        (dijkstra, Predicate.PREREQUISITE, "graph theory"),
+        (dijkstra, Predicate.COMPARED_TO, "bellman ford"),
+        ("fibonacci heap", Predicate.IMPLEMENTS, "priority queue"),
+        ("binary heap", Predicate.EXAMPLE_OF, "priority queue"),
+        ("shortest path tree", Predicate.PART_OF, dijkstra),
+        ("binary heap", Predicate.RELATED_TO, "fibonacci heap"),
+        ("priority queue", Predicate.EXAMPLE_OF, "data structure"),
+        ("depth first search", Predicate.EXAMPLE_OF, "advanced technique"),
+    }
+    (compared,) = [one for one in found if one.predicate is Predicate.COMPARED_TO]
+    assert compared.comparison.startswith("Dijkstra's Algorithm is faster than")
+    assert compared.use_case == "when edges are non-negative"
+
+
+@pytest.mark.req("D-24", "D-25", "D-05")
+def test_other_names_category_and_difficulty_are_those_that_the_text_says() -> None:
+    found = graph_of(passage(PAGE, title="Dijkstra's Algorithm (paths)")).concepts
+    concepts = {one.name: one for one in found}
+    assert next(one for one in found if one.key == "dijkstra algorithm").aliases == ("Dijkstra's Algorithm",)
+    assert concepts["Depth-First Search"].aliases == ("DFS",)
+    assert concepts["Union Find"].aliases == ("Disjoint Set",)
+    assert concepts["Priority Queue"].category == "data-structure"
+    assert (concepts["Depth-First Search"].category, concepts["Depth-First Search"].difficulty) == (
+        "technique",
+        "advanced",
+    )
+    assert (concepts["Binary Heap"].category, concepts["Binary Heap"].difficulty) == ("", "")

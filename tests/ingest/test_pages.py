@@ -101,7 +101,7 @@ def test_plain_text_title(text: str, title: str | None) -> None:
     [
         ("a.md", b"# x", None, "markdown"),
         ("a.MARKDOWN", b"# x", None, "markdown"),
-        ("a.rst", b"x", None, "text"),
+        ("a.rst", b"x", None, "rst"),
         ("a.htm", b"x", None, "html"),
         ("a.bin", b"%PDF-1.7", None, "pdf"),
         ("page", b"# x", "text/html; charset=utf-8", "html"),
@@ -109,7 +109,7 @@ def test_plain_text_title(text: str, title: str | None) -> None:
         ("readme.md", b"# x", "text/plain", "markdown"),
         ("page", b"<!DOCTYPE html><p>", None, "html"),
         ("LICENSE", b"words", None, "text"),
-        ("image.png", b"\x89PNG\x00\x00", None, None),
+        ("image.gif", b"\x89PNG\x00\x00", None, None),
     ],
 )
 def test_detect_format(name: str, head: bytes, content_type: str | None, expected: str | None) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kedge.core.errors import BinarySourceError, EmptySourceError, EncodingError, SourceFault, UnsupportedFormatError
+from kedge.core.errors import BinarySourceError, EmptySourceError, EncodingError, SourceFault, UnreadableError
 from kedge.core.settings import Settings
 from kedge.core.values import BlockKind
 from kedge.ingest.chunk.passages import ChunkLimits, chunk
@@ -49,7 +49,7 @@ def test_a_pdf_by_content_whatever_its_name() -> None:
         ("comment.md", b"<!-- only this -->", EmptySourceError),
         ("page.html", b"<html></html>", EmptySourceError),
         ("garbage.md", bytes(range(256)) * 8, BinarySourceError),
-        ("picture", b"\x89PNG\r\n\x1a\n\x00\x00\x00", UnsupportedFormatError),
+        ("picture", b"\x89PNG\r\n\x1a\n\x00\x00\x00", UnreadableError),
         ("noise.txt", bytes(range(128, 256)) * 8, EncodingError),
     ],
 )

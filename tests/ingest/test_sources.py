@@ -35,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
         "b.md": "# B",
         "a.txt": "a",
         "sub/c.html": "<p>c</p>",
-        "sub/image.png": "no",
+        "sub/image.iso": "no",
         "sub/code.py": "x = 1",
         ".hidden/d.md": "d",
         ".e.md": "e",
@@ -55,8 +55,9 @@ def test_a_folder_gives_its_documents_in_order(folder: Path, monkeypatch: pytest
         ("docs/a.txt", "text"),
         ("docs/b.md", "markdown"),
         ("docs/sub/c.html", "html"),
+        ("docs/sub/code.py", "code"),
     ]
-    assert found.skipped == {".png": 1, ".py": 1}
+    assert found.skipped == {".iso": 1}
     assert sources(found)[0].url == (folder / "a.txt").resolve().as_posix()
 
 
@@ -81,7 +82,7 @@ def test_patterns(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.req("D-01")
 def test_the_same_file_named_twice_comes_once(folder: Path) -> None:
-    assert len(sources(discover([str(folder), str(folder / "b.md")], SETTINGS))) == 3
+    assert len(sources(discover([str(folder), str(folder / "b.md")], SETTINGS))) == 4
 
 
 @pytest.mark.req("D-01")
@@ -95,7 +96,7 @@ def test_links_out_of_the_folder_are_not_followed(folder: Path) -> None:
     (folder / "dead.md").symlink_to(folder / "nowhere.md")
     found = discover([str(folder)], SETTINGS)
     items = list(found)
-    assert [item.name for item in items if isinstance(item, Source)] == ["a.txt", "b.md", "c.html"]
+    assert [item.name for item in items if isinstance(item, Source)] == ["a.txt", "b.md", "c.html", "code.py"]
     assert [item.code for item in items if isinstance(item, SourceError)] == ["unreadable"]
     assert found.skipped["symlink"] == 2
 
@@ -117,7 +118,7 @@ def test_missing_and_too_large_files_are_reported_and_the_rest_goes_on(folder: P
     (folder / "big.md").write_text("x" * 100)
     items = list(discover([str(folder / "gone.md"), str(folder)], Settings(max_source_bytes=50)))
     assert [item.code for item in items if isinstance(item, SourceError)] == ["unreadable", "too_large"]
-    assert sum(isinstance(item, Source) for item in items) == 3
+    assert sum(isinstance(item, Source) for item in items) == 4
 
 
 @pytest.mark.req("D-01")
@@ -206,6 +207,17 @@ def test_a_corpus_gives_one_source_per_row_and_names_bad_lines(tmp_path: Path) -
 
 
 @pytest.mark.req("D-01")
+def test_a_file_that_was_named_is_not_gone_because_its_folder_is_not_searched_for_its_kind(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("a")
+    (tmp_path / "ship.log").write_text("Moored at noon.")
+    found = discover([str(tmp_path)], Settings())
+    assert [item.url.rpartition("/")[2] for item in found] == ["a.md"]
+    named = (tmp_path / "ship.log").resolve()
+    assert not found.gone(named.as_posix())
+    named.unlink()
+    assert found.gone(named.as_posix())
+
+
 def test_a_row_that_left_a_good_corpus_is_gone(tmp_path: Path) -> None:
     path = tmp_path / "corpus.jsonl"
     path.write_text('{"_id": "a", "text": "x"}\n')

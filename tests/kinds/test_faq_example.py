@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
+from tests.support.forked import ran, ran_script
 from tests.support.installing import pip_install
 from tests.support.paths import ROOT
-from tests.support.surfaces import EMBEDDER, FOREIGN, events_of, follow
+from tests.support.surfaces import EMBEDDER, FOREIGN, events_of, follow, http_client
 from tests.surfaces.client.conftest import serving
 
 EXAMPLE = ROOT / "examples" / "kind_faq"
@@ -70,14 +68,10 @@ print(json.dumps([dataclasses.asdict(entry) for entry in found]))
 """
 
 
-def run(*command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False, timeout=120)
-
-
 def kedge(home: Path, *arguments: str, code: int = 0) -> Any:
-    ran = run("-m", "kedge.surfaces.cli.main", "--home", str(home), "--json", *arguments)
-    assert ran.returncode == code, ran.stdout + ran.stderr
-    return json.loads(ran.stdout)
+    done = ran(["--home", str(home), "--json", *arguments])
+    assert done.returncode == code, done.stdout + done.stderr
+    return json.loads(done.stdout)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -144,17 +138,17 @@ EXPECTED = [
 
 def test_the_command(home: Path) -> None:
     assert entries(kedge(home, "faq", "list", "--collection", "help")["entries"]) == EXPECTED
-    plain = run("-m", "kedge.surfaces.cli.main", "--home", str(home), "faq", "list", "--collection", "help")
+    plain = ran(["--home", str(home), "faq", "list", "--collection", "help"])
     assert "When does the harbour master sleep?\n    Never." in plain.stdout
     missing = kedge(home, "faq", "list", "--collection", "none", code=1)
     assert missing["error"]["code"] == "not_found"
-    assert "Questions with their answers." in run("-m", "kedge.surfaces.cli.main", "--help").stdout
+    assert "Questions with their answers." in ran(["--help"]).stdout
 
 
 def test_the_blocking_facade(home: Path) -> None:
-    ran = run("-c", BLOCKING, str(home))
-    assert ran.returncode == 0, ran.stderr
-    assert entries(json.loads(ran.stdout)) == EXPECTED
+    done = ran_script(BLOCKING, str(home))
+    assert done.returncode == 0, done.stderr
+    assert entries(json.loads(done.stdout)) == EXPECTED
 
 
 def test_doctor_lists_it(home: Path) -> None:
@@ -183,7 +177,7 @@ def test_a_file_that_is_no_list_of_entries_says_why(tmp_path: Path) -> None:
 
 
 def test_the_server_and_the_client(home: Path, folder: Path, tmp_path: Path) -> None:
-    with serving(tmp_path / "home") as url, httpx.Client(base_url=url, timeout=60) as http:
+    with serving(tmp_path / "home") as url, http_client(url) as http:
         sent = {"sources": [str(folder)], "kind": "faq", "collection": "help"}
         accepted = http.post("/api/ingest", json=sent).raise_for_status().json()
         assert follow(http, accepted["job_id"])["passages_created"] == 4
@@ -196,7 +190,7 @@ def test_the_server_and_the_client(home: Path, folder: Path, tmp_path: Path) -> 
         kinds = [name for name, _ in events_of(streamed.text)]
         assert kinds[-2:] == ["metadata", "done"]
         assert kinds.count("citation") == 1
-        client = run("-c", CLIENT, url)
+        client = ran_script(CLIENT, url)
         assert client.returncode == 0, client.stderr
         assert entries(json.loads(client.stdout)) == EXPECTED
 

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from kedge.core.telemetry import METRICS, Metric
+from kedge.core.settings import load_settings
+from kedge.core.telemetry import METRICS, QUERY_ROUTES, Metric
+from kedge.surfaces.server.app import create_app
+from tests.services import need
 from tests.support.paths import ROOT
 
 DEPLOY = ROOT / "deploy"
@@ -79,7 +84,98 @@ def test_what_the_requirements_name_is_watched() -> None:
     assert "kedge_embed_seconds_bucket" in said["KedgeEmbeddingSlow"]
     assert said["KedgeEmbeddingSlow"].endswith("> 1")
     assert said["KedgeQueriesFail"].endswith("> 0.05")
-    assert "store_failed" in said["KedgeStoreDown"]
+    assert "kedge_store_errors_total" in said["KedgeStoreDown"]
+
+
+@pytest.mark.req("G-31")
+def test_failing_queries_are_counted_on_the_routes_of_queries() -> None:
+    expression = next(rule["expr"] for rule in rules() if rule["alert"] == "KedgeQueriesFail")
+    (pattern,) = re.findall(r'route=~"([^"]+)"', expression)
+    assert all(re.fullmatch(pattern, route) for route in QUERY_ROUTES)
+    assert not any(re.fullmatch(pattern, route) for route in ("/api/ingest/{job_id}", "/api/documents", "/metrics"))
+    assert set(QUERY_ROUTES) <= create_app(load_settings(environ={}, embedder="hash")).openapi()["paths"].keys()
+
+
+HOUR = "x60"
+"""Steps of a minute that a made-up series goes on for."""
+ON = 'instance="a"'
+FIRING: dict[str, list[tuple[str, str]]] = {
+    "KedgeDown": [('up{job="kedge",instance="a"}', f"0+0{HOUR}")],
+    "KedgePartDown": [(f'kedge_part_up{{{ON},part="vectors"}}', f"0+0{HOUR}")],
+    "KedgeStoreDown": [(f'kedge_store_errors_total{{{ON},store="vectors"}}', f"0+1{HOUR}")],
+    "KedgeQueriesFail": [
+        (f'kedge_query_errors_total{{{ON},code="store_failed"}}', f"0+1{HOUR}"),
+        (f'kedge_http_requests_total{{{ON},route="/api/query",method="POST",status="200"}}', f"0+10{HOUR}"),
+        (f'kedge_http_requests_total{{{ON},route="/api/ingest/{{job_id}}",method="GET",status="200"}}', f"0+900{HOUR}"),
+    ],
+    "KedgeEmbeddingSlow": [
+        (f'kedge_embed_seconds_bucket{{{ON},le="1"}}', f"0+0{HOUR}"),
+        (f'kedge_embed_seconds_bucket{{{ON},le="2.5"}}', f"0+60{HOUR}"),
+        (f'kedge_embed_seconds_bucket{{{ON},le="+Inf"}}', f"0+60{HOUR}"),
+    ],
+    "KedgeEmbeddingFails": [
+        (f"kedge_embed_errors_total{{{ON}}}", f"0+6{HOUR}"),
+        (f"kedge_embed_seconds_count{{{ON}}}", f"0+60{HOUR}"),
+    ],
+    "KedgeAnswersSlow": [
+        (f'kedge_query_seconds_bucket{{{ON},le="5"}}', f"0+0{HOUR}"),
+        (f'kedge_query_seconds_bucket{{{ON},le="10"}}', f"0+9{HOUR}"),
+        (f'kedge_query_seconds_bucket{{{ON},le="+Inf"}}', f"0+9{HOUR}"),
+    ],
+    "KedgeFirstWordsLate": [
+        (f'kedge_first_event_seconds_bucket{{{ON},le="5"}}', f"0+0{HOUR}"),
+        (f'kedge_first_event_seconds_bucket{{{ON},le="10"}}', f"0+9{HOUR}"),
+        (f'kedge_first_event_seconds_bucket{{{ON},le="+Inf"}}', f"0+9{HOUR}"),
+    ],
+    "KedgeRejects": [(f'kedge_rejected_total{{{ON},limit="rate"}}', f"0+60{HOUR}")],
+    "KedgeTimeouts": [(f'kedge_timeouts_total{{{ON},late="request"}}', f"0+60{HOUR}")],
+    "KedgeQueueStuck": [
+        (f"kedge_oldest_job_seconds{{{ON}}}", f"4000+60{HOUR}"),
+        (f"kedge_ingest_queue{{{ON}}}", f"1+0{HOUR}"),
+    ],
+    "KedgeNoWorker": [(f"kedge_ingest_queue{{{ON}}}", f"1+0{HOUR}"), (f"kedge_workers{{{ON}}}", f"0+0{HOUR}")],
+    "KedgeLanguageModelFails": [
+        (f'kedge_llm_calls_total{{{ON},model="m",result="failed"}}', f"0+6{HOUR}"),
+        (f'kedge_llm_calls_total{{{ON},model="m",result="ok"}}', f"0+60{HOUR}"),
+    ],
+    "KedgeMemoryGrows": [(f"kedge_process_resident_bytes{{{ON}}}", "1000000+100000x500")],
+    "KedgeLoopBlocked": [(f"kedge_loop_lag_seconds{{{ON}}}", f"2+0{HOUR}")],
+    "KedgeRepairsFail": [(f'kedge_checks_total{{{ON},result="failed"}}', f"0+1{HOUR}")],
+}
+"""Series over which each alert has to fire, as `promtool test rules` takes them."""
+QUIET = {"KedgeQueriesFail": [*FIRING["KedgeQueriesFail"][1:], (FIRING["KedgeQueriesFail"][0][0], f"0+0.1{HOUR}")]}
+"""One in a hundred questions fails, and polling of jobs is not counted with them."""
+
+
+def checks(series: list[tuple[str, str]], alert: str, *, fires: bool, at: str) -> dict[str, Any]:
+    rule = next(rule for rule in rules() if rule["alert"] == alert)
+    return {
+        "interval": "1m",
+        "input_series": [{"series": name, "values": values} for name, values in series],
+        "promql_expr_test": [
+            {
+                "expr": f'count(ALERTS{{alertname="{alert}",alertstate="firing"}}) or vector(0)',
+                "eval_time": at,
+                "exp_samples": [{"labels": "{}", "value": 1 if fires else 0}],
+            }
+        ],
+        "name": f"{alert} {rule['labels']['severity']}",
+    }
+
+
+@pytest.mark.req("G-13", "G-31", "G-29")
+@pytest.mark.store("alerts", "promtool")
+def test_every_alert_fires_on_made_up_series_and_not_on_none(tmp_path: Path) -> None:
+    promtool = need("promtool")
+    assert FIRING.keys() == {rule["alert"] for rule in rules()}
+    late = {"KedgeMemoryGrows": "480m"}
+    tests = [checks(series, alert, fires=True, at=late.get(alert, "50m")) for alert, series in FIRING.items()]
+    tests += [checks([], alert, fires=False, at="50m") for alert in FIRING]
+    tests += [checks(series, alert, fires=False, at="50m") for alert, series in QUIET.items()]
+    file = tmp_path / "tests.yml"
+    file.write_text(yaml.safe_dump({"rule_files": [str(DEPLOY / "alerts.yml")], "tests": tests}), "utf-8")
+    done = subprocess.run([promtool, "test", "rules", str(file)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_dashboard_shows_every_metric_and_no_two_panels_overlap() -> None:

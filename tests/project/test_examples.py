@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.forked import ran_script
 from tests.support.paths import ROOT
 from tests.support.surfaces import EMBEDDER
 from tests.surfaces.client.conftest import serving
@@ -20,9 +19,7 @@ EXAMPLES = ROOT / "examples"
 
 def test_the_client(tmp_path: Path) -> None:
     with serving(tmp_path / "home") as url:
-        done = subprocess.run(
-            [sys.executable, str(EXAMPLES / "client.py"), url], capture_output=True, text=True, check=False, timeout=120
-        )
+        done = ran_script((EXAMPLES / "client.py").read_text("utf-8"), url)
     assert done.returncode == 0, done.stderr
     assert "complete: 1 passages, 0 errors" in done.stdout
     assert "with **an anchor bend**. [1]" in done.stdout

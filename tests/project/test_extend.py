@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import kedge.testing
+from tests.support.forked import ran
 from tests.support.installing import pip_install
 from tests.support.paths import ROOT
 
@@ -52,9 +53,9 @@ def test_every_block_of_code_is_a_file_of_the_package() -> None:
 @pytest.mark.slow
 def test_its_parts_keep_the_contracts_away_from_kedges_own_tests(project: Path) -> None:
     """With the warnings and the strictness of a careful project; `tests` of Kedge cannot be imported there."""
-    ran = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "--strict-markers", "-W", "error", "tests", cwd=project)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    passed = re.search(r"(\d+) passed", ran.stdout)
+    done = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "--strict-markers", "-W", "error", "tests", cwd=project)
+    assert done.returncode == 0, done.stdout + done.stderr
+    passed = re.search(r"(\d+) passed", done.stdout)
     assert passed is not None
     assert int(passed[1]) > 50
 
@@ -62,8 +63,8 @@ def test_its_parts_keep_the_contracts_away_from_kedges_own_tests(project: Path) 
 def test_the_suites_need_nothing_but_the_extra(tmp_path: Path) -> None:
     names = kedge.testing.__all__
     script = f"import sys, kedge.testing as t; [getattr(t, name) for name in {names!r}]; print('tests' in sys.modules)"
-    ran = run("-c", script, cwd=tmp_path)
-    assert (ran.returncode, ran.stdout.strip()) == (0, "False"), ran.stderr
+    done = run("-c", script, cwd=tmp_path)
+    assert (done.returncode, done.stdout.strip()) == (0, "False"), done.stderr
     without = f"import sys; sys.modules['hypothesis'] = None; import kedge.testing; kedge.testing.{names[0]}"
     assert "pip install 'kedge[testing]'" in run("-c", without, cwd=tmp_path).stderr
 
@@ -77,8 +78,8 @@ def test_all_four_work_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     letters = tmp_path / "letters"
     letters.mkdir()
     for name, sender, text in (
-        ("one.eml", ADA, "The kedge lies in the locker under the thwart."),
-        ("two.eml", GRACE, "The ferry leaves at noon from the northern pier."),
+        ("one.letter", ADA, "The kedge lies in the locker under the thwart."),
+        ("two.letter", GRACE, "The ferry leaves at noon from the northern pier."),
     ):
         (letters / name).write_text(f"From: Somebody <{sender}>\nSubject: About {name}\n\n{text}\n")
     vectors = tmp_path / "vectors" / "all.json"
@@ -87,9 +88,9 @@ def test_all_four_work_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("KEDGE_EMBEDDER", "ngrams:512")
 
     def told(*arguments: str) -> Any:
-        ran = run("-m", "kedge.surfaces.cli.main", "--json", *arguments)
-        assert ran.returncode == 0, ran.stdout + ran.stderr
-        return json.loads(ran.stdout)
+        done = ran(["--json", *arguments])
+        assert done.returncode == 0, done.stdout + done.stderr
+        return json.loads(done.stdout)
 
     job = told("ingest", str(letters), "--kind", "letters", "--collection", "post")
     assert (job["files_processed"], job["errors"]) == (2, [])
@@ -97,7 +98,7 @@ def test_all_four_work_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     answer = told("ask", "Where does the kedge lie?", "--collection", "post", "--filter", f"sender={ADA}")
     assert "locker under the thwart" in answer["answer"]
     found = told("search", "ferry at noon", "--collection", "post", "--filter", f"sender={GRACE}")["results"]
-    assert [one["title"] for one in found] == ["About two.eml"]
+    assert [one["title"] for one in found] == ["About two.letter"]
     assert told("letters", "senders", "--collection", "post") == {"senders": [ADA, GRACE]}
     assert told("check")["problems"] == []
     report = told("doctor")

@@ -14,8 +14,6 @@ from tests.support.paths import ROOT
 
 SOURCE = ROOT / "src" / "kedge"
 WORDS = ROOT / "docs" / "explanation" / "words.md"
-ALIKE = {"kinds/tables/finding": {"index", "indexer", "indexing"}}
-"""Modules that are still told apart by their ending alone. Nothing is added here."""
 
 
 def glossary() -> list[str]:
@@ -61,4 +59,4 @@ def test_no_two_modules_of_a_folder_are_told_apart_by_an_ending() -> None:
         for names in by_stem.values():
             if len(names) > 1:
                 alike[str(folder.relative_to(SOURCE))] = names
-    assert alike == ALIKE
+    assert alike == {}

@@ -10,15 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from kedge.core.values import Scope
-from kedge.retrieve.channels.graph import (
-    GraphResult,
-    PassageFeatures,
-    Traversal,
-    TraversalQuestion,
-    search_graph,
-    weigh_question,
-)
+from kedge.core.values import Concept, Scope
+from kedge.retrieve.channels.graph import search_graph
+from kedge.retrieve.channels.pool import GraphResult, PassageFeatures, Traversal, TraversalQuestion, weigh_question
 from kedge.retrieve.fuse import add_bonus
 from kedge.text.analyze import SparseTerms, terms
 from kedge.text.concepts import Role, discussed, title_aliases
@@ -81,6 +75,9 @@ class Memory:
 
     async def about(self, scope: Scope, concept_ids: Sequence[str]) -> list[Edge]:
         return [Edge(passage, key, Role.TITLE) for key in concept_ids for passage in self.titles.get(key, ())]
+
+    async def search_concepts(self, scope: Scope, text: str, limit: int) -> list[Concept]:
+        return []
 
     async def features(self, scope: Scope, passage_ids: Sequence[str]) -> dict[str, PassageFeatures]:
         sparse = SparseTerms()

@@ -16,8 +16,8 @@ from kedge.stores.catalog.sql.catalog import open_catalog
 from kedge.testing.catalog.sample import life, observe
 
 VICTIM = Path(__file__).with_name("catalog_victim.py")
-STRIDE = 2
-"""Every how manieth statement the victim dies at."""
+STRIDE = 5
+"""Every how manieth statement the victim dies at: odd, so that it meets beginnings, middles and ends alike."""
 
 
 async def states(catalog: Catalog) -> list[dict[str, object]]:

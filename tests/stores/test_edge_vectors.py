@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -32,6 +30,7 @@ from kedge.testing.vectors.contract import (
     vector,
     write_every_value,
 )
+from tests.support.forked import piped
 
 WIDE = 16
 SPEC = IndexSpec(INDEX, 4, {"page": "integer"})
@@ -53,10 +52,6 @@ asyncio.run(main())
 """
 
 
-def start_writer(folder: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen([sys.executable, "-c", WRITER, str(folder)], stdout=subprocess.PIPE, text=True)
-
-
 def wide_points(count: int, start: int = 0) -> list[Point]:
     rng = np.random.default_rng(start)
     rows = rng.standard_normal((count, WIDE)).astype(np.float32)
@@ -74,13 +69,11 @@ def test_it_has_the_optional_powers(tmp_path: Path) -> None:
 
 @pytest.mark.req("D-18")
 def test_acknowledged_points_survive_a_kill(tmp_path: Path) -> None:
-    writer = start_writer(tmp_path)
-    assert writer.stdout is not None
-    with writer.stdout as acknowledgements:
-        acknowledged = [int(next(acknowledgements)) for _ in range(12)][-1]
+    with piped([str(tmp_path)], script=WRITER) as writer:
+        acknowledged = [int(next(writer.stdout)) for _ in range(12)][-1]
         writer.send_signal(signal.SIGKILL)
-        acknowledged = max([acknowledged, *(int(line) for line in acknowledgements if line.endswith("\n"))])
-    assert writer.wait() == -signal.SIGKILL
+        acknowledged = max([acknowledged, *(int(line) for line in writer.stdout if line.endswith("\n"))])
+        assert writer.wait() == -signal.SIGKILL
 
     async def body() -> None:
         store = EdgeVectors(tmp_path)
@@ -94,24 +87,17 @@ def test_acknowledged_points_survive_a_kill(tmp_path: Path) -> None:
 
 
 def test_a_second_process_is_told_that_the_home_is_busy(tmp_path: Path) -> None:
-    writer = start_writer(tmp_path)
-    assert writer.stdout is not None
-    with writer.stdout as acknowledgements:
-        next(acknowledgements)
+    async def body() -> None:
+        store = EdgeVectors(tmp_path)
+        with pytest.raises(HomeBusyError):
+            await store.count(INDEX, "acme")
+        with pytest.raises(HomeBusyError):
+            await store.drop(INDEX)
+        await store.close()
 
-        async def body() -> None:
-            store = EdgeVectors(tmp_path)
-            with pytest.raises(HomeBusyError):
-                await store.count(INDEX, "acme")
-            with pytest.raises(HomeBusyError):
-                await store.drop(INDEX)
-            await store.close()
-
-        try:
-            asyncio.run(body())
-        finally:
-            writer.kill()
-    writer.wait()
+    with piped([str(tmp_path)], script=WRITER) as writer:
+        assert next(writer.stdout)
+        asyncio.run(body())
 
 
 @pytest.mark.req("D-04")

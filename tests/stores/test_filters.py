@@ -21,6 +21,7 @@ from kedge.core.values.filters import (
     fields,
     from_mapping,
     parse_terms,
+    to_terms,
 )
 from kedge.testing.vectors.strategies import FIELDS, filled, filters, payloads, ranges
 
@@ -156,3 +157,30 @@ def test_all_of() -> None:
     assert all_of(None, None) is None
     assert all_of(None, one) is one
     assert all_of(one, None, two) == And((one, two))
+
+
+TERMS = st.one_of(
+    st.builds(
+        "{}={}".format, st.sampled_from(FIELDS), st.sampled_from(["a", "3", "true", "null", "2.5", "a,b", "1,x"])
+    ),
+    st.builds("{}!={}".format, st.sampled_from(FIELDS), st.sampled_from(["a", "3", "false", "a,b,7"])),
+    st.builds(
+        "{}{}{}".format,
+        st.sampled_from(FIELDS),
+        st.sampled_from(["<", "<=", ">", ">="]),
+        st.one_of(st.integers(-9, 9), st.just("2026-01-01")),
+    ),
+)
+
+
+@given(st.lists(TERMS, min_size=1, max_size=4))
+def test_terms_say_again_what_was_read_from_terms(terms: list[str]) -> None:
+    where = parse_terms(terms)
+    assert where is not None
+    assert parse_terms(to_terms(where)) == where
+
+
+@pytest.mark.parametrize("where", [Or((Eq("a", 1), Eq("b", 2))), Not(Range("a", gte=1.0))])
+def test_what_no_terms_say_is_an_error(where: Filter) -> None:
+    with pytest.raises(FilterError, match="cannot be said in terms"):
+        to_terms(where)

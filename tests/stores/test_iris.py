@@ -1,6 +1,7 @@
 """What is special about IRIS: the exact SQL, bound parameters, the driver's interface, tables and faults.
 
-No IRIS server took part: statements run on SQLite (`iris_sqlite.py`), connections and errors are the real driver's.
+No IRIS server took part: statements are read by the documented grammar and run on SQLite (`iris_grammar.py`,
+`iris_sqlite.py`); connections and errors are the real driver's.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from kedge.stores.vectors.iris.encode import digest, field_digest, tenant_fact, 
 from kedge.stores.vectors.iris.faults import translated
 from kedge.testing.vectors.contract import INDEX, id_of, ids_of, point, spec, vector
 from tests.stores import iris_sqlite
+from tests.stores.iris_grammar import refusal
 
 URL = "iris://kedge:s3cret@host:1972/USER"
 Log = list[tuple[str, list[Any]]]
@@ -68,7 +70,7 @@ def test_the_table_is_the_one_of_the_requirement(tmp_path: Path) -> None:
     run(tmp_path, body, log)
 
 
-@pytest.mark.req("Q-01")
+@pytest.mark.req("Q-01", "Q-06")
 def test_search_is_the_query_of_the_requirement(tmp_path: Path) -> None:
     log: Log = []
 
@@ -78,14 +80,14 @@ def test_search_is_the_query_of_the_requirement(tmp_path: Path) -> None:
         insert = next(entry for entry in log if entry[0].startswith("INSERT INTO RAG.SourceDocuments "))
         assert insert == (
             "INSERT INTO RAG.SourceDocuments (id, text_content, embedding, metadata) "
-            "VALUES (?, ?, TO_VECTOR(?, 'DOUBLE'), ?)",
+            "VALUES (?, ?, TO_VECTOR(?, DOUBLE), ?)",
             [insert[1][0], "Suffix tree", "[0.600000000,0.800000000,0.000000000,0.000000000]", '{"topic": "Trees"}'],
         )
         log.clear()
         await store.search(INDEX, "t", vector(2, 0, 0, 0), 10)
         await store.search(INDEX, "t", vector(2, 0, 0, 0), 10, Eq("topic", "Trees"))
         head = (
-            "SELECT TOP ? id, VECTOR_DOT_PRODUCT(embedding, TO_VECTOR(?, 'DECIMAL')) AS score "
+            "SELECT TOP ? id, VECTOR_DOT_PRODUCT(embedding, TO_VECTOR(?, DOUBLE)) AS score "
             "FROM RAG.SourceDocuments WHERE embedding IS NOT NULL AND "
         )
         asked = "[1.000000000,0.000000000,0.000000000,0.000000000]"
@@ -100,15 +102,105 @@ def test_search_is_the_query_of_the_requirement(tmp_path: Path) -> None:
     run(tmp_path, body, log)
 
 
-def test_the_type_of_questions_can_be_named(tmp_path: Path) -> None:
+@pytest.mark.req("Q-06")
+def test_the_type_of_vectors_can_be_named(tmp_path: Path) -> None:
     log: Log = []
 
     async def body(store: IrisVectors) -> None:
         await store.create(spec())
         await store.search(INDEX, "t", vector(1, 0, 0, 0), 1)
-        assert "TO_VECTOR(?, 'DOUBLE')" in log[-1][0]
+        assert "TO_VECTOR(?, FLOAT)" in log[-1][0]
+        await store.upsert(INDEX, "t", [point(1)])
+        assert any("embedding VECTOR(FLOAT, 4)" in statement for statement, _ in log)
 
-    run(tmp_path, body, log, url=f"{URL}?vector_type=double")
+    run(tmp_path, body, log, url=f"{URL}?vector_type=float")
+
+
+@pytest.mark.req("Q-06", "Q-01")
+def test_a_column_of_another_type_is_said_to_be_so(tmp_path: Path) -> None:
+    async def made(store: IrisVectors) -> None:
+        await store.create(spec())
+
+    async def body(store: IrisVectors) -> None:
+        for call in (store.upsert(INDEX, "t", [point(1)]), store.search(INDEX, "t", vector(1, 0, 0, 0), 1)):
+            with pytest.raises(StoreError, match="another type") as caught:
+                await call
+            assert "vector_type" in caught.value.hint
+
+    run(tmp_path, made)
+    run(tmp_path, body, url=f"{URL}?vector_type=decimal")
+
+
+@pytest.mark.req("Q-06", "Q-01")
+@pytest.mark.parametrize(
+    ("statement", "code"),
+    [
+        ("SELECT TOP ? id FROM RAG.SourceDocuments", None),
+        ("SELECT id FROM RAG.SourceDocuments TOP ?", -1),
+        ("SELECT id FROM RAG.SourceDocuments LIMIT ?", -1),
+        ("SELECT VECTOR_DOT_PRODUCT(embedding, TO_VECTOR(?, DOUBLE)) FROM RAG.SourceDocuments", None),
+        ("SELECT VECTOR_DOT_PRODUCT(embedding, TO_VECTOR(?, 'DOUBLE')) FROM RAG.SourceDocuments", -1),
+        ("SELECT VECTOR_DOT_PRODUCT(embedding, TO_VECTOR(?, DECIMAL)) FROM RAG.SourceDocuments", -259),
+        ("INSERT INTO RAG.SourceDocuments (id, embedding) VALUES (?, TO_VECTOR(?, FLOAT))", -259),
+        ("CREATE TABLE RAG.X (v VECTOR('DOUBLE', 3))", -1),
+        ("UPDATE RAG.SourceDocuments SET id = ?", -1),
+        ("CREATE INDEX i ON RAG.X (v) AS HNSW(Distance='DotProduct')", -1),
+        ("CREATE INDEX i ON TABLE RAG.X (v) AS HNSW(Distance='DotProduct')", None),
+    ],
+)
+def test_the_stand_in_refuses_what_the_server_refuses(statement: str, code: int | None) -> None:
+    found = refusal(statement, {"embedding": "DOUBLE"}, (2025, 1))
+    assert (None if found is None else found[0]) == code
+    assert refusal("CREATE INDEX i ON TABLE RAG.X (v) AS HNSW(Distance='Cosine')", {}, (2024, 3)) is not None
+
+
+@pytest.mark.req("Q-07")
+def test_a_large_batch_never_locks_a_whole_table(tmp_path: Path) -> None:
+    """256 points are thousands of rows; the stand-in refuses a transaction of 1,000 rows of one table."""
+
+    async def body(store: IrisVectors) -> None:
+        await store.create(spec())
+        words = [" ".join(f"w{n}x{m}" for m in range(40)) for n in range(256)]
+        points = [point(n, text=text, tags=[f"t{m}" for m in range(10)]) for n, text in enumerate(words)]
+        for _ in range(2):
+            await store.upsert(INDEX, "t", points)
+            assert await store.count(INDEX, "t") == 256
+        assert ids_of(await store.keyword_search(INDEX, "t", "w7x3", 3)) == [id_of(7)]
+        await store.delete(INDEX, "t", [one.id for one in points])
+        assert await store.count(INDEX, "t") == 0
+
+    run(tmp_path, body)
+
+
+@pytest.mark.req("Q-08")
+def test_the_vectors_get_the_index_of_the_design_where_the_server_has_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    log: Log = []
+    wanted = (
+        "CREATE INDEX idx_sourcedocs_embedding ON TABLE RAG.SourceDocuments (embedding) AS HNSW(Distance='DotProduct')"
+    )
+
+    async def body(store: IrisVectors) -> None:
+        await store.create(spec())
+        assert [one for one, _ in log if one.startswith("CREATE INDEX idx_")] == [wanted]
+        assert not caplog.records
+        await store.create(spec())
+        assert len([one for one, _ in log if one.startswith("CREATE INDEX idx_")]) == 1
+
+    run(tmp_path, body, log)
+
+    async def older() -> None:
+        folder = tmp_path / "older"
+        folder.mkdir()
+        store = IrisVectors(IrisAddress.of(URL), lambda: iris_sqlite.Connection(folder, version=(2024, 3)))
+        await store.create(spec())
+        assert "no index on the vectors of RAG.SourceDocuments" in caplog.text
+        await store.upsert(INDEX, "t", [point(1)])
+        assert len(await store.search(INDEX, "t", vector(1, 0, 0, 0), 3)) == 1
+        await store.close()
+
+    asyncio.run(older())
 
 
 WORDS = set(
@@ -116,10 +208,14 @@ WORDS = set(
     DOUBLE DECIMAL INSERT INTO VALUES DELETE CREATE TABLE INDEX ON DROP PRIMARY KEY UNIQUE DEFAULT CURRENT_TIMESTAMP
     TIMESTAMP VARCHAR LONGVARCHAR BIGINT INTEGER VECTOR VECTOR_DOT_PRODUCT TO_VECTOR SET TRANSACTION ISOLATION LEVEL
     READ COMMITTED INFORMATION_SCHEMA TABLES TABLE_SCHEMA TABLE_NAME RAG KedgeIndexes name_digest index_name table_name
-    dimension text_content embedding metadata created_timestamp doc_id fact_field fact_value fact_number term_id
+    dimension text_content embedding HNSW Distance DotProduct metadata
+    created_timestamp doc_id fact_field fact_value fact_number term_id
     weight""".split()
 )
-OUR_TABLE = re.compile(r"SourceDocuments(?:[0-9a-f]{16})?(?:Facts|Terms)?(?:By(?:Value|Document|Term))?")
+OUR_TABLE = re.compile(
+    r"SourceDocuments(?:[0-9a-f]{16})?(?:Facts|Terms)?(?:By(?:Value|Document|Term))?"
+    r"|idx_sourcedocs_embedding(?:_[0-9a-f]{16})?"
+)
 
 anything = st.text(max_size=12) | st.sampled_from(["x' OR '1'='1", "'; DROP TABLE RAG.SourceDocuments; --", "?", '"'])
 values = anything | st.integers() | st.floats() | st.booleans()
@@ -162,7 +258,7 @@ def test_no_text_of_a_user_is_ever_in_the_sql(tmp_path: Path) -> None:
             words = set(re.findall(r"[A-Za-z_]\w*", statement))
             assert all(word in WORDS or OUR_TABLE.fullmatch(word) for word in words), statement
             assert re.fullmatch(r"[\w .,()?*=<>'-]+", statement), statement
-            assert set(re.findall(r"'([^']*)'", statement)) <= {"DECIMAL", "DOUBLE"}
+            assert set(re.findall(r"'([^']*)'", statement)) <= {"DotProduct"}
             assert set(re.findall(r"\b\d+\b", statement)) <= {"0", "1", "4", "64", "128", "255", "1000"}
 
     check()
@@ -285,7 +381,7 @@ def test_a_failed_write_leaves_the_old_point_whole(tmp_path: Path) -> None:
 
     class Connection(iris_sqlite.Connection):
         def cursor(self) -> iris_sqlite.Cursor:
-            return Failing(self._sqlite.cursor(), self.log)
+            return Failing(self._sqlite.cursor(), self.log, self)
 
     async def body() -> None:
         store = IrisVectors(IrisAddress.of(URL), lambda: Connection(tmp_path))

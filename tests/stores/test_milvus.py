@@ -30,13 +30,27 @@ SHAPE = MilvusShape(dimension=2, text="content_text", columns=("topic_tag",), sp
 @pytest.mark.req("D-04", "G-03")
 def test_a_url_says_where_and_how() -> None:
     plain = read_address("milvus://example.org")
-    assert (plain.uri, plain.consistency, plain.index.kind) == ("http://example.org:19530", "Strong", "HNSW")
-    assert plain.index.build() == {"M": 16, "efConstruction": 200}
-    assert (plain.index.search(10), plain.index.search(600)) == ({"ef": 512}, {"ef": 600})
+    assert (plain.uri, plain.consistency, plain.usual.index.kind) == ("http://example.org:19530", "Strong", "HNSW")
+    assert plain.usual.index.build() == {"M": 16, "efConstruction": 200}
+    assert (plain.usual.index.search(10), plain.usual.index.search(600)) == ({"ef": 512}, {"ef": 600})
     full = read_address("milvus://me:p%40ss@[::1]:1234/books?index=IVF_FLAT&nlist=64&nprobe=8&timeout=2.5&secure=true")
     assert (full.uri, full.user, full.password, full.database) == ("https://[::1]:1234", "me", "p@ss", "books")
-    assert (full.index.build(), full.index.search(99), full.timeout) == ({"nlist": 64}, {"nprobe": 8}, 2.5)
+    assert (full.usual.index.build(), full.usual.index.search(99), full.timeout) == ({"nlist": 64}, {"nprobe": 8}, 2.5)
     assert read_address("milvus+lite:///a/b.db").uri == "/a/b.db"
+
+
+@pytest.mark.req("G-21", "G-03")
+def test_a_url_says_how_each_kind_is_laid_out() -> None:
+    plain = read_address("milvus://example.org")
+    chunks, nodes = plain.layout("knowledge_chunks_ab_v1"), plain.layout("graph_nodes_ab_v1")
+    assert (chunks.index.kind, chunks.text) == ("HNSW", "content_text")
+    assert (nodes.index.kind, nodes.text, nodes.index.build()) == ("IVF_FLAT", "text_content", {"nlist": 128})
+    own = read_address("milvus://example.org?M=8&graph_nodes.index=HNSW&graph_nodes.M=32&graph_nodes.text=words")
+    assert own.layout("knowledge_chunks_ab_v1").index.build() == {"M": 8, "efConstruction": 200}
+    assert own.layout("graph_nodes_ab_v1").index.build() == {"M": 32, "efConstruction": 200}
+    assert own.layout("graph_nodes_ab_v1").text == "words"
+    every = read_address("milvus://example.org?index=FLAT")
+    assert {every.layout(name).index.kind for name in ("knowledge_chunks", "graph_nodes")} == {"FLAT"}
 
 
 @pytest.mark.parametrize(

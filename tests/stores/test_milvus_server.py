@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import random
+import re
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -16,9 +19,12 @@ from kedge.core.settings import load_settings
 from kedge.core.values import DEFAULT_TENANT, IngestRequest, Json, Query, Scope
 from kedge.core.values.filters import And, Eq, Filter, Not, Or, Range, evaluate
 from kedge.engine.engine import Engine
+from kedge.stores.graph.nodes import Node
 from kedge.stores.ports import IndexSpec, Point
 from kedge.stores.vectors.milvus import MilvusVectors
 from kedge.stores.vectors.milvus.address import read_address
+from kedge.stores.vectors.milvus.collections import MilvusCollections
+from kedge.stores.vectors.milvus.questions import MilvusSearches
 from kedge.testing.vectors.contract import INDEX, T, all_ids, id_of, ids_of, point, spec, vector
 from tests.services import milvus, need
 from tests.services.milvus import client_of
@@ -183,3 +189,115 @@ def test_what_was_written_survives_a_kill(tmp_path: Path) -> None:
         on(f"{milvus.start(tmp_path)}?timeout=60", look)
     finally:
         milvus.stop(tmp_path)
+
+
+def many(place: str, store: MilvusVectors) -> Any:
+    """9,000 points whose keys come in no order, each with a list of numbers that the server cannot tell."""
+    rng = np.random.default_rng(7)
+    ids = [str(UUID(int=int.from_bytes(rng.bytes(16)))) for _ in range(9000)]
+    points = [
+        Point(id, vector(1, n % 7, n % 5, 1), "", {"marks": [n, float(n) + 0.5], "place": place})
+        for n, id in enumerate(ids)
+    ]
+
+    async def fill() -> list[str]:
+        await store.create(spec())
+        for start in range(0, len(points), 3000):
+            await store.upsert(INDEX, DEFAULT_TENANT, points[start : start + 3000])
+        return ids
+
+    return fill()
+
+
+async def is_listed_whole(store: MilvusVectors, place: str) -> None:
+    ids = await many(place, store)
+    listed = [id async for page in store.ids(INDEX, DEFAULT_TENANT) for id in page]
+    assert (len(listed), set(listed)) == (9000, set(ids))
+    assert await store.count(INDEX, DEFAULT_TENANT) == 9000
+    assert await store.count(INDEX, DEFAULT_TENANT, Range("marks", gte=100)) == 8900
+    assert await store.count(INDEX, DEFAULT_TENANT, And((Range("marks", lt=200.1), Range("marks", gt=100)))) == 101
+    assert len(await store.read(INDEX, DEFAULT_TENANT, ids[:1500])) == 1500
+
+
+@pytest.mark.req("D-37")
+@pytest.mark.store("vectors", "milvus")
+def test_listings_are_complete(server: str) -> None:
+    on(server, lambda store: is_listed_whole(store, "server"))
+
+
+@pytest.mark.req("D-37")
+@pytest.mark.store("vectors", "milvus-lite")
+def test_listings_are_complete_in_a_file(tmp_path: Path) -> None:
+    pytest.importorskip("milvus_lite")
+    on(f"milvus+lite://{tmp_path}/held.db", lambda store: is_listed_whole(store, "lite"))
+
+
+@pytest.mark.req("D-37")
+def test_listings_are_complete_whatever_order_rows_come_in() -> None:
+    """A server that gives each page in an order of its own, as milvus-lite was seen to."""
+    keys = [str(UUID(int=n)) for n in range(9000)]
+
+    class Unordered:
+        async def ask(self, _index: str, _method: Any, *, filter: str, limit: int, **_: Any) -> list[dict[str, str]]:
+            bounds = dict(re.findall(r'id (>=|<) "([^"]*)"', filter))
+            found = [key for key in keys if bounds[">="] <= key and (not bounds.get("<") or key < bounds["<"])]
+            return [{"id": key} for key in random.Random(filter).sample(found, min(limit, len(found)))]
+
+    async def body() -> list[str]:
+        searches = MilvusSearches(Unordered(), read_address("milvus://host"))  # type: ignore[arg-type]
+        return [row["id"] async for page in searches.rows("x", "true", ["id"]) for row in page]
+
+    assert sorted(asyncio.run(body())) == keys
+
+
+@pytest.mark.req("D-38")
+@pytest.mark.parametrize(
+    ("sealing", "standing", "words"), [(0.0, 60.0, "takes too long"), (60.0, 0.0, "makes no progress")]
+)
+def test_waiting_for_an_index_ends(sealing: float, standing: float, words: str) -> None:
+    class Stuck:
+        async def ask(self, method: Any, *_: Any, **__: Any) -> dict[str, int]:
+            return {"pending_index_rows": 12} if method.__name__ == "describe_index" else {}
+
+    collections = MilvusCollections(Stuck(), read_address("milvus://host"))  # type: ignore[arg-type]
+    collections.sealing, collections.standing, collections.pause = sealing, standing, 0.0
+    with pytest.raises(StoreError, match=f"{words}: 12 rows are not indexed") as caught:
+        asyncio.run(collections.seal("x"))
+    assert caught.value.hint
+
+
+@pytest.mark.req("G-21", "G-03", "D-04", "D-36")
+@pytest.mark.store("vectors", "milvus")
+def test_one_server_holds_documents_and_nodes_as_the_design_says(server: str, tmp_path: Path) -> None:
+    page = tmp_path / "anchors.md"
+    page.write_text("# Anchors\n\nA kedge is a light anchor that pulls a ship off a sandbank.\n")
+    settings = load_settings(environ={}, home=tmp_path / "home", embedder="hash", vector_url=server)
+    place = Scope(DEFAULT_TENANT, "default")
+
+    async def body() -> None:
+        async with Engine.open(settings) as engine:
+            await engine.ingest(IngestRequest(place, (str(page),), topic="gear"))
+            graphs: Any = engine.kinds.named("graph")
+            people = Scope(DEFAULT_TENANT, "people")
+            await graphs.nodes.create(people, Node("ada", "Person", "Ada", "She wrote the first program."))
+            admin = client_of(server)
+            [chunk] = admin.query("knowledge_chunks", filter='topic_tag == "gear"', output_fields=["*"])
+            [node] = admin.query("graph_nodes", filter='node_id == "ada"', output_fields=["*"])
+            assert "sandbank" in chunk["content_text"]
+            assert "first program" in node["text_content"]
+            assert node["metadata"]["created_at"] > 0
+            chunks, nodes = (admin.describe_index(name, "vector") for name in ("knowledge_chunks", "graph_nodes"))
+            assert (chunks["index_type"], chunks["metric_type"]) == ("HNSW", "COSINE")
+            assert (chunks["M"], chunks["efConstruction"]) == ("16", "200")
+            assert (nodes["index_type"], nodes["metric_type"]) == ("IVF_FLAT", "COSINE")
+            before = (await engine.collection(place)).index_name
+            await engine.reindex(place, "hash:32")
+            now = (await engine.collection(place)).index_name
+            assert now != before
+            assert admin.describe_collection("knowledge_chunks")["collection_name"] == now
+            assert (await engine.search(Query("anchor", place, topic_filter="gear"))).hits
+            await engine.delete_collection(place)
+            assert not admin.has_collection("knowledge_chunks")
+            admin.close()
+
+    asyncio.run(body())

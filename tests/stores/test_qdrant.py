@@ -25,9 +25,12 @@ from kedge.core.errors import (
     StoreError,
 )
 from kedge.core.settings import Settings
+from kedge.core.values import DEFAULT_TENANT
 from kedge.core.values.filters import And, Eq, Filter, In, Range
+from kedge.kinds.courses.kind import KIND as COURSES
 from kedge.stores import registry
-from kedge.stores.ports import CanKeywordSearch, CanReadPoints, CanWeighTerms, IndexSpec, VectorStore
+from kedge.stores.ports import CanKeywordSearch, CanReadPoints, CanWeighTerms, IndexSpec, Point, VectorStore
+from kedge.stores.vectors.ids import inner_id
 from kedge.stores.vectors.qdrant import QdrantVectors, open_vectors
 from kedge.stores.vectors.qdrant.address import QdrantAddress
 from kedge.stores.vectors.qdrant.collection import collection_name
@@ -88,6 +91,7 @@ def free_port() -> int:
 @pytest.mark.req("C-06")
 def test_the_wire_shows_every_course_index_and_its_tenant_key(server: QdrantRest) -> None:
     async def body(store: QdrantVectors) -> None:
+        assert COURSE.items() <= COURSES.fields.items()  # what an engine makes for a course
         await store.create(IndexSpec(INDEX, 4, COURSE))
         sent = [request.body for request in server.requests if request.path.endswith("/index")]
         schemas = {body["field_name"]: body["field_schema"] for body in sent}
@@ -304,14 +308,66 @@ def test_a_server_that_is_not_there(options: str) -> None:
     run(f"qdrant://127.0.0.1:{port}?{options.format(port=port)}", body)
 
 
-def test_an_old_server_is_refused(server: QdrantRest) -> None:
+@pytest.mark.req("C-18")
+def test_an_old_server_serves_the_default_tenant_alone(server: QdrantRest, caplog: pytest.LogCaptureFixture) -> None:
     server.version = "1.18.2"
 
     async def body(store: QdrantVectors) -> None:
-        with pytest.raises(StoreError, match=r"1\.18\.2"):
+        await store.create(spec())
+        assert "1.18.2" in caplog.text
+        await store.upsert(INDEX, DEFAULT_TENANT, [point(1)])
+        assert await store.count(INDEX, DEFAULT_TENANT) == 1
+        with pytest.raises(StoreError, match="cannot keep tenants apart") as caught:
+            await store.upsert(INDEX, "another", [point(2)])
+        assert "1.19" in caught.value.hint
+        assert await store.count(INDEX, "another") == 0
+        assert "for the default tenant alone" in await store.version()
+
+    run(server.url, body)
+
+
+@pytest.mark.req("C-18")
+def test_a_server_without_sparse_vectors_is_refused(server: QdrantRest) -> None:
+    server.version = "1.9.7"
+
+    async def body(store: QdrantVectors) -> None:
+        with pytest.raises(StoreError, match=r"1\.9\.7"):
             await store.create(spec())
 
     run(server.url, body)
+
+
+@pytest.mark.req("C-14")
+def test_a_point_holds_its_text_where_no_filter_sees_it() -> None:
+    async def body(store: QdrantVectors) -> None:
+        await store.create(spec())
+        await store.upsert(
+            INDEX, "t", [point(1, text="Suffix tree"), Point(id_of(2), vector(0, 1, 0, 0), "Heap", {"text": "own"})]
+        )
+        held, _ = await store._client.scroll(INDEX, with_payload=True)
+        assert sorted(one.payload["text"] for one in held if one.payload) == ["Heap", "Suffix tree"]
+        assert await store.count(INDEX, "t", Eq("text", "Suffix tree")) == 0
+        assert await store.count(INDEX, "t", Eq("text", "own")) == 1
+
+    run("qdrant+memory:", body)
+
+
+@pytest.mark.req("D-36")
+def test_another_name_leads_to_an_index_and_moves_at_once() -> None:
+    async def body(store: QdrantVectors) -> None:
+        for name, number in (("one", 1), ("two", 2)):
+            await store.create(spec(name))
+            await store.upsert(name, "t", [point(number)])
+        assert await store.aliased("knowledge_chunks") is None
+        for name, number in (("one", 1), ("two", 2)):
+            await store.alias("knowledge_chunks", name)
+            assert await store.aliased("knowledge_chunks") == name
+            held, _ = await store._client.scroll("knowledge_chunks")
+            assert [one.id for one in held] == [str(inner_id(id_of(number), "t"))]
+        await store.drop("two")
+        assert await store.aliased("knowledge_chunks") is None
+
+    run("qdrant+memory:", body)
 
 
 def test_two_that_create_at_once_share_the_index(server: QdrantRest) -> None:

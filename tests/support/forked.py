@@ -6,15 +6,20 @@ That is for tests of what a process does. How `kedge` starts is tested with a fr
 from __future__ import annotations
 
 import asyncio
+import importlib
 import multiprocessing
 import os
 import signal
+import subprocess
 import sys
+import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, TypeAlias
+
+from kedge.core import plugins
 
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(
@@ -47,11 +52,20 @@ PROCESSES.set_forkserver_preload(
         "kedge.surfaces.cli.ingest",
         "kedge.surfaces.cli.main",
         "kedge.surfaces.cli.query",
+        "kedge.surfaces.cli.serve",
         "kedge.surfaces.cli.worker",
+        "kedge.surfaces.client",
+        "kedge.surfaces.server.bodies",
+        "kedge.surfaces.server.deps",
+        "kedge.surfaces.server.protocol",
+        "kedge.surfaces.server.traffic",
         "kedge.stores.graph.sql.writing",
+        "fastapi.routing",
+        "multipart",
         "procrastinate",
         "psycopg_pool",
         "tests.campaigns.chaos.victim",
+        "uvicorn.protocols.http.h11_impl",
     ]
 )
 """There is one such parent in a process of pytest, whoever asks for it first: all that anyone forks is named here."""
@@ -92,10 +106,15 @@ def _live(main: Callable[..., Any], arguments: tuple[object, ...], die_at: int, 
 
 
 class Command:
-    """A `kedge` command that runs."""
+    """A process that runs: a `kedge` command, or a script."""
 
     def __init__(self, process: multiprocessing.process.BaseProcess) -> None:
         self._process = process
+
+    @property
+    def returncode(self) -> int | None:
+        """Its exit code; None while it runs."""
+        return self._process.exitcode
 
     def send_signal(self, sent: signal.Signals) -> None:
         """Send it, if the command still runs."""
@@ -110,10 +129,35 @@ class Command:
         return code
 
 
+class Piped(Command):
+    """One whose output is read here, as it comes."""
+
+    def __init__(self, process: multiprocessing.process.BaseProcess, out: int, err: int) -> None:
+        super().__init__(process)
+        self.stdout = os.fdopen(out, encoding="utf-8")
+        self._stderr = os.fdopen(err, encoding="utf-8")
+        self._noted: list[str] = []
+        self._reading = threading.Thread(target=lambda: self._noted.extend(self._stderr), daemon=True)
+        self._reading.start()  # a full pipe would make it wait
+
+    def read_all(self, seconds: float = SECONDS) -> tuple[str, str]:
+        """What it still says on stdout, and all that it said on stderr, once it has ended."""
+        said = self.stdout.read()
+        self.wait(seconds)
+        self._reading.join(seconds)
+        return said, "".join(self._noted)
+
+    def close(self) -> None:
+        """Read no more."""
+        self._reading.join(SECONDS)
+        self.stdout.close()
+        self._stderr.close()
+
+
 @contextmanager
 def command(arguments: Sequence[str], environ: Mapping[str, str], out: Path, err: Path) -> Iterator[Command]:
     """`kedge` with these arguments in this environment, its output in two files; killed at the end if it still runs."""
-    process = PROCESSES.Process(target=_command, args=(list(arguments), dict(environ), out, err))
+    process = PROCESSES.Process(target=_into_files, args=(list(arguments), dict(environ), out, err))
     process.start()
     started = Command(process)
     try:
@@ -123,14 +167,80 @@ def command(arguments: Sequence[str], environ: Mapping[str, str], out: Path, err
         process.join(SECONDS)
 
 
-def _command(arguments: list[str], environ: dict[str, str], out: Path, err: Path) -> None:
+@contextmanager
+def piped(arguments: Sequence[str], environ: Mapping[str, str] | None = None, script: str = "") -> Iterator[Piped]:
+    """The same with its output in pipes; with a script, that one runs instead of `kedge`.
+
+    Without an environment it has that of this process.
+    """
+    (our_out, out), (our_err, err) = os.pipe(), os.pipe()
+    theirs = Connection(out, readable=False), Connection(err, readable=False)
+    environ = os.environ if environ is None else environ
+    process = PROCESSES.Process(target=_into_pipes, args=(list(arguments), dict(environ), script, *theirs))
+    process.start()
+    for one in theirs:
+        one.close()
+    started = Piped(process, our_out, our_err)
+    try:
+        yield started
+    finally:
+        started.send_signal(signal.SIGKILL)
+        process.join(SECONDS)
+        started.close()
+
+
+def said_first(started: Piped) -> str:
+    """The first thing that it says on stdout: a line, or all lines of a JSON object."""
+    said = started.stdout.readline()
+    while said.startswith("{") and not said.endswith("}\n"):
+        said += started.stdout.readline()
+    assert said, started.read_all()
+    return said
+
+
+def ran(arguments: Sequence[str], environ: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """`kedge` with these arguments, run to its end."""
+    with piped(arguments, environ) as started:
+        out, err = started.read_all()
+        return subprocess.CompletedProcess(["kedge", *arguments], started.wait(), out, err)
+
+
+def ran_script(
+    script: str, *arguments: str, environ: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """The script with these arguments, run to its end."""
+    with piped(arguments, environ, script) as started:
+        out, err = started.read_all()
+        return subprocess.CompletedProcess(["-c", *arguments], started.wait(), out, err)
+
+
+def _into_files(arguments: list[str], environ: dict[str, str], out: Path, err: Path) -> None:
     for number, path in ((1, out), (2, err)):
         opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         os.dup2(opened, number)
         os.close(opened)
+    _begin(arguments, environ)
+
+
+def _into_pipes(arguments: list[str], environ: dict[str, str], script: str, out: Connection, err: Connection) -> None:
+    for number, pipe in ((1, out), (2, err)):
+        os.dup2(pipe.fileno(), number)
+        pipe.close()
+    _begin(arguments, environ, script)
+
+
+def _begin(arguments: list[str], environ: dict[str, str], script: str = "") -> None:
+    """As a fresh interpreter would with this environment, but for what has been imported."""
     os.environ.clear()
     os.environ.update(environ)
-    sys.argv = ["kedge", *arguments]
+    sys.argv = ["-c" if script else "kedge", *arguments]
+    given = [path for path in environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    sys.path[:] = [*given, *(path for path in sys.path if path not in given)]
+    importlib.invalidate_caches()
+    assert plugins.everything.cache_info().currsize == 0, "what was imported above must not look for plug-ins"
+    if script:
+        exec(compile(script, "-c", "exec"), {"__name__": "__main__"})
+        return
     from kedge.surfaces.cli.main import main
 
     main()

@@ -10,6 +10,7 @@ import pytest
 
 from kedge import kinds
 from kedge.core import plugins
+from kedge.ingest.apart.pool import close_idle
 from kedge.ingest.parse import formats
 
 EntryPoints = Mapping[str, Mapping[str, str]]
@@ -51,3 +52,4 @@ def on_path(folder: Path) -> Iterator[None]:
 def _forget() -> None:
     for remembered in (plugins.everything, plugins.found, kinds.installed, formats.installed_formats):
         remembered.cache_clear()
+    close_idle()  # a parsing process that waits for its next file knows the packages of its start

@@ -8,6 +8,8 @@ from typing import Any
 
 import httpx
 
+from kedge.core.tls import trusted
+
 EMBEDDER = "hash:256"
 QUESTION = "Which knot ties the warp to the ring of a kedge anchor?"
 FOREIGN = "Who won the football world cup in Qatar?"
@@ -43,6 +45,11 @@ def write_corpus(folder: Path) -> Path:
     for name, text in DOCUMENTS.items():
         (folder / name).write_text(text, "utf-8")
     return folder
+
+
+def http_client(url: str, *, timeout: float = 60, **more: Any) -> httpx.Client:
+    """Calls a server of the tests."""
+    return httpx.Client(base_url=url, timeout=timeout, verify=trusted(), **more)
 
 
 def follow(client: httpx.Client, job_id: str, seconds: float = 60) -> dict[str, Any]:

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,39 +25,57 @@ from kedge.core.values import (
     AnalyticsSummary,
     Answer,
     ApiKey,
+    BackupRestored,
+    BackupVerified,
+    BackupWritten,
     Collection,
     CollectionList,
+    CollectionShown,
+    Deleted,
+    Demonstration,
+    DoctorReport,
     Document,
     DocumentPage,
     DocumentWithPassages,
     Erased,
     Health,
+    IngestPlan,
     Job,
+    JobsDone,
     KeptFeedback,
+    NewKey,
     PassageInDocument,
     SearchResult,
+    ServerAddress,
     ServerReadiness,
     StreamEvent,
+    Swept,
 )
 from kedge.ingest.check import CheckReport
-from kedge.kinds.courses.values import CourseHits, Expansion, LessonList, Prerequisites, WholeLesson
-from kedge.kinds.graphs.values import DeletedNode, EdgePage, NodePage, Reconciled
-from kedge.kinds.tables.values import RefusedRowPage, RowsChanged, TableSessionList
+from kedge.kinds.courses.values import CourseHits, CourseState, Expansion, LessonList, Prerequisites, WholeLesson
+from kedge.kinds.graphs.values import DeletedEdge, DeletedNode, EdgePage, NodePage, NodeWithEdges, Reconciled
+from kedge.kinds.tables.values import ExportedRows, RefusedRowPage, RowsChanged, TableSessionList
 from kedge.surfaces.server.app import create_app
 from kedge.surfaces.server.errors import ErrorBody
 from tests.support.made_values import values
+from tests.support.paths import ROOT
 
+SOURCE = ROOT / "src" / "kedge"
 RECORDED = Path(__file__).with_name("outside.json")
 BY_CLIENTS = [
     *(Accepted, AnalyticsSummary, Answer, Collection, CollectionList, Document, DocumentPage, DocumentWithPassages),
     *(Erased, Health, Job, KeptFeedback, PassageInDocument, SearchResult, ServerReadiness, StreamEvent),
-    *(CourseHits, Expansion, LessonList, Prerequisites, WholeLesson),
+    *(IngestPlan, CourseState, CourseHits, Expansion, LessonList, Prerequisites, WholeLesson),
     *(DeletedNode, EdgePage, NodePage, Reconciled),
     *(RefusedRowPage, RowsChanged, TableSessionList),
 ]
 """What clients read back."""
-BY_NOBODY = [ApiKey, CheckReport, ErrorBody]
-"""What is only written."""
+BY_NOBODY = [
+    *(ApiKey, CheckReport, ErrorBody),
+    *(BackupRestored, BackupVerified, BackupWritten, CollectionShown, Deleted, Demonstration, DoctorReport, JobsDone),
+    *(NewKey, ServerAddress, Swept, DeletedEdge, NodeWithEdges, ExportedRows),
+]
+"""What is only written, by the command line or as an error."""
 ALL = [*BY_CLIENTS, *BY_NOBODY]
 FEW = settings(max_examples=20, suppress_health_check=list(HealthCheck), deadline=None)
 """Of each class; there are many."""
@@ -131,7 +151,7 @@ def test_openapi_describes_the_values(tmp_path: Path) -> None:
         ("Citation", "snippet"): "The cited words, verbatim.",
         ("Job", "state"): "The status without its steps.",
         ("Needed", "direct"): "Whether the lesson itself names it.",
-        ("Column", "type"): "text, category, integer, real, boolean, date, time or id.",
+        ("Column", "type"): "text, category, integer, real, boolean, date, time, clock or id.",
         ("NodePage", "next"): "`after` of the next page; null on the last one.",
     }
     for (noun, member), words in said.items():
@@ -142,6 +162,21 @@ def test_answers_of_routes_are_values(tmp_path: Path) -> None:
     app = create_app(load_settings(environ={}, home=tmp_path))
     found = {route.response_model for route in app.routes if getattr(route, "response_model", None) is not None}
     assert {kind for kind in found if not goes_outside(kind)} <= {dict[str, Any]}  # chat speaks another's language
+
+
+def test_commands_print_values() -> None:
+    """What `--json` prints is one value, a list of them, or an error; measures alone are free."""
+    free = {"run.emit(error.as_json())", "run.emit(dict(measures))", "run.emit(dict(fields))", "session.emit(fields)"}
+    found = {
+        ast.unparse(node): str(path.relative_to(SOURCE))
+        for path in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "emit"
+    }
+    assert len(found) > 20
+    assert free <= set(found)
+    written = re.compile(r"\w+\.emit\((to_json\(.*\)|\[to_json\((\w+)\) for \2 in \w+\])\)")
+    assert {call: where for call, where in found.items() if call not in free and not written.fullmatch(call)} == {}
 
 
 if __name__ == "__main__":

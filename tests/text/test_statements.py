@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -160,7 +161,7 @@ def test_items_and_code_come_with_what_leads_in() -> None:
 
 
 def test_headings_and_entries_of_a_table_of_contents_are_no_statements() -> None:
-    assert not [one for one in statements(PAGE) if "Install" in one.read or "Contents" in one.read]
+    assert not [one for one in statements(PAGE) if "Install" in one.read[len(one.lead) :] or "Contents" in one.read]
     assert not [one for one in statements(RST) if "Channels" in one.read]
 
 
@@ -178,6 +179,43 @@ def test_the_end_of_the_passage_before_leads_in() -> None:
     assert item.read == "Backups go to: Oslo"
 
 
+def test_a_second_header_row_and_groups_below_the_rule_of_markdown() -> None:
+    table = """
+| | Three Months Ended | Three Months Ended |
+|---|---|---|
+| | April 1, 2023 | March 26, 2022 |
+| Net sales: | | |
+| Products | 612.4 | 598.1 |
+| Total net sales | 801.1 | 762.3 |
+| Cost of sales | 301.0 | 298.5 |
+
+## Debt
+
+| Year | Due |
+|---|---|
+| 2024 | 5 |
+"""
+    assert [one.read for one in statements(table, "Results")] == [
+        "Results. Net sales: Products — Three Months Ended April 1, 2023: 612.4; "
+        "Three Months Ended March 26, 2022: 598.1",
+        "Results. Net sales: Total net sales — Three Months Ended April 1, 2023: 801.1; "
+        "Three Months Ended March 26, 2022: 762.3",
+        "Results. Cost of sales — Three Months Ended April 1, 2023: 301.0; Three Months Ended March 26, 2022: 298.5",
+        "Debt. Year: 2024 — Due: 5",
+    ]
+
+
+def test_a_long_sentence_leads_in_from_the_beginning_of_a_word() -> None:
+    lead = "This sentence " + "goes on and " * 40 + "then says:"
+    (item,) = (one for one in statements(f"{lead}\n\n- first") if one.kind == "item")
+    assert item.lead.split()[0] in ("goes", "on", "and")
+    assert item.lead.endswith("then says: ")
+
+
+def test_a_long_word_without_an_end_is_looked_at_once() -> None:
+    assert [one.kind for one in statements(f"{'averylongname' * 4000} ends here, as it must.")] == ["sentence"]
+
+
 @given(st.lists(LINES, max_size=30))
 def test_statements_lie_in_order_and_never_overlap(lines: list[str]) -> None:
     text = "\n".join(lines)
@@ -192,3 +230,20 @@ def test_statements_lie_in_order_and_never_overlap(lines: list[str]) -> None:
 @given(st.text(max_size=300))
 def test_any_text_can_be_cut(text: str) -> None:
     assert all(text[one.start : one.end].strip() for one in statements(text))
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~", "````", "```python"])
+@pytest.mark.parametrize("gap", ["\n\n", "\n"])
+def test_code_between_bare_fences_is_a_statement_and_no_heading(fence: str, gap: str) -> None:
+    found = statements(f"Drop it like this:{gap}{fence}\nanchor.drop()\n{fence.rstrip('python')}\n\nIt holds now.")
+    assert [(one.kind, one.read) for one in found] == [
+        ("sentence", "Drop it like this:"),
+        ("code", "Drop it like this: anchor.drop()"),
+        ("sentence", "It holds now."),
+    ]
+
+
+@pytest.mark.parametrize("sign", "~`=-")
+def test_a_line_as_long_as_the_one_above_it_makes_a_heading(sign: str) -> None:
+    found = statements(f"The anchors\n{sign * 11}\n\nThey hold well.")
+    assert [one.read for one in found] == ["They hold well."]

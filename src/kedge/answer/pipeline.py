@@ -13,9 +13,10 @@ from kedge.answer.cite.spans import cite, only_cited
 from kedge.answer.compose.events import events, fallback_of, warnings_of, weighed, whole, with_times
 from kedge.answer.compose.quote import ExtractedAnswer
 from kedge.answer.compose.refusal import Refusal, refusal_of
+from kedge.answer.computed.computing import Computing, FiguredAnswer
 from kedge.answer.evidence import best_rows
 from kedge.answer.judge.calibrated import confidence
-from kedge.answer.judge.verdict import Judging
+from kedge.answer.judge.verdict import AnswerVerdict, Judging
 from kedge.answer.record import Recorder
 from kedge.answer.write.support import Support
 from kedge.answer.write.writer import Shown, Writer, WrittenAnswer
@@ -74,6 +75,7 @@ class Answerer:
         self.judging = judging
         """How the evidence is measured and judged."""
         self._writer = writer
+        self._computing = Computing(settings, retriever.stores.catalog.passages)
 
     async def ask(self, query: Query) -> Answer:
         """The answer as a whole, recorded in the analytics tables by hashes and numbers."""
@@ -109,8 +111,17 @@ class Answerer:
     async def _answered(
         self, query: Query, result: SearchResult, judged: _Judged
     ) -> AsyncGenerator[Shown | Answer, None]:
-        """A model is asked where the evidence may be enough: the check of its sentences decides what stands."""
-        if self._writer is None or judged.probability < POSSIBLE * self._settings.threshold or not result.hits:
+        """A model is asked where the evidence may be enough: the check of its sentences decides what stands.
+
+        What was computed over all rows of a table is not left to a model's arithmetic.
+        """
+        computed = judged.extracted is not None and bool(judged.extracted.steps)
+        if (
+            self._writer is None
+            or computed
+            or judged.probability < POSSIBLE * self._settings.threshold
+            or not result.hits
+        ):
             answer = self._compose(judged)
             yield Shown(answer.answer, answer.citations)
             yield answer
@@ -157,6 +168,10 @@ class Answerer:
 
     async def _judge(self, query: Query, collection: Collection, hits: Sequence[SearchHit]) -> _Judged:
         verdict = await self.judging.verdict(query, collection, hits)
+        figured = await self._figured(query, collection, hits, verdict)
+        if figured is not None:
+            extracted, kept = only_cited(figured.extracted, (*hits, *figured.joined), query.top_k)
+            return _Judged(figured.probability, extracted, kept, verdict.question, collection, verdict.read)
         extracted = verdict.extracted
         joined: tuple[SearchHit, ...] = ()
         if extracted is not None and verdict.probability >= self._settings.threshold and not verdict.read:
@@ -164,6 +179,19 @@ class Answerer:
             extracted, joined = await join_before(known, query, hits, extracted)
         extracted, kept = only_cited(extracted, (*hits, *joined), query.top_k)
         return _Judged(verdict.probability, extracted, kept, verdict.question, collection, verdict.read)
+
+    async def _figured(
+        self, query: Query, collection: Collection, hits: Sequence[SearchHit], verdict: AnswerVerdict
+    ) -> FiguredAnswer | None:
+        """What the tables of the hits, and of further passages with tables, give where that is asked for."""
+        if not self._computing.asked(query.text) or not hits:
+            return None
+        where = all_of(query.where, Eq("has_table", True))
+        found = await self._retriever.search(replace(query, where=where, top_k=LOOKED_AT), collection)
+        known = {hit.passage.id for hit in hits}
+        further = [hit for hit in found.hits if hit.passage.id not in known]
+        beside = [replace(hit, rank=len(hits) + place) for place, hit in enumerate(further, 1)]
+        return await self._computing.over(query, hits, beside, verdict)
 
     async def _generated(self, query: Query, judged: _Judged, writer: Writer) -> AsyncGenerator[Shown | Answer, None]:
         """Checked sentences of the model; the sources' own words where it failed or nothing of it was supported."""
@@ -252,7 +280,12 @@ class Answerer:
             evidence_probability=judged.probability,
             short_answer=short.text if short else None,
             hits=hits,
+            metadata={"plan": _plan(judged.extracted)} if judged.extracted.steps else {},
         )
+
+
+def _plan(extracted: ExtractedAnswer) -> dict[str, Json]:
+    return {"text": "; ".join(extracted.steps), "steps": list(extracted.steps), "exact": True}
 
 
 def _refusal(judged: _Judged, hits: Sequence[SearchHit]) -> Refusal:

@@ -18,7 +18,9 @@ log = logging.getLogger(__name__)
 class Recorder:
     """Writes one row per query. The key makes hashes useless to anyone who has the tables alone."""
 
-    def __init__(self, analytics: Analytics, key: bytes, threshold: float) -> None:
+    def __init__(self, analytics: Analytics, key: bytes, threshold: float, *, keep_words: bool = False) -> None:
+        """`keep_words`: the setting `keep_questions`, which keeps questions beside their hashes."""
+        self._keep_words = keep_words
         self._analytics = analytics
         self._key = key
         self._threshold = threshold
@@ -31,12 +33,13 @@ class Recorder:
             session_id=query.session_id,
             user_hash=self.hashed(query.user),
             query_hash=self.hashed(query.text.strip()),
-            strategy_used="hybrid" if query.include_graph else "vector_only",
+            strategy_used=result.strategy,
             execution_time_ms=elapsed_ms,
             vector_hits=result.counts.get("vector", 0),
             graph_hits=result.counts.get("graph", 0),
             metrics=self._metrics(result, answer),
             created_at=datetime.now(UTC),
+            words=query.text.strip() if self._keep_words else None,
         )
         note(query_id=record.query_id)
         try:
@@ -49,23 +52,23 @@ class Recorder:
         return hmac.new(self._key, text.encode(), hashlib.sha256).hexdigest()
 
     def _metrics(self, result: SearchResult, answer: Answer) -> dict[str, float | int | bool | None]:
-        cosines = [hit.vector_score for hit in result.hits if hit.vector_score is not None]
+        measured = result.measures
         return {
             "vector_search_ms": result.timings_ms.get("vector"),
             "vector_result_count": result.counts.get("vector"),
-            "vector_top_score": max(cosines, default=None),
-            "vector_avg_score": sum(cosines) / len(cosines) if cosines else None,
+            "vector_top_score": measured.get("vector_top"),
+            "vector_avg_score": measured.get("vector_avg"),
             "graph_traversal_ms": result.timings_ms.get("graph"),
             "graph_result_count": result.counts.get("graph"),
             "graph_max_depth": max((_depth(hit) for hit in result.hits), default=0),
             "concepts_found": result.counts.get("concepts"),
             "fusion_ms": result.timings_ms.get("fuse"),
             "overlap_count": result.counts.get("overlap"),
-            "rrf_top_score": result.hits[0].score if result.hits else None,
+            "rrf_top_score": measured.get("fused_top"),
             "rerank_ms": result.timings_ms.get("rerank"),
-            "rerank_top_score": result.hits[0].score if result.hits else None,
+            "rerank_top_score": measured.get("reranked_top"),
             "confidence_threshold_met": answer.evidence_probability >= self._threshold,
-            "final_context_tokens": sum(hit.passage.token_count for hit in result.hits),
+            "final_context_tokens": answer.context_tokens,
             "citation_count": len(answer.citations),
         }
 

@@ -47,8 +47,10 @@ def _model(kind: type) -> type[BaseModel]:
     """What pydantic can describe: made from the value, for its schema alone."""
     members: dict[str, Any] = {}
     for one in form_of(kind).members:
-        described = Field(... if one.required else None, description=_doc_of(one.owner, one.path))
-        members[one.name] = (_json_type(one.hint), described)
+        said = _doc_of(one.owner, one.path)
+        described = Field(... if one.required else None, alias=one.name, description=said)
+        # A model has methods of its own, such as `schema`.
+        members[f"{one.name}_" if hasattr(BaseModel, one.name) else one.name] = (_json_type(one.hint), described)
     return create_model(kind.__name__, __doc__=inspect.getdoc(kind), __module__=kind.__module__, **members)
 
 

@@ -45,7 +45,9 @@ KedgeError
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
@@ -247,12 +249,50 @@ class DimensionMismatchError(ConflictError):
 
     code = "dimension_mismatch"
 
-    def __init__(self, *, found: int, expected: int, collection: str) -> None:
+    def __init__(self, *, found: int, expected: int, collection: str, model: str | None = None) -> None:
+        """`collection` as the user knows it where `model` says what it was built with; else the index of a store."""
+        self.found, self.expected = found, expected
+        if model is None:
+            super().__init__(
+                f"The vector has {found} dimensions, but the index {collection!r} holds vectors of {expected}.",
+                hint="Use the embedder that the index was built with.",
+                details={"found": found, "expected": expected, "index": collection},
+            )
+            return
         super().__init__(
-            f"The vector has {found} dimensions, but collection {collection!r} holds vectors of {expected}.",
-            hint=f"Use the embedder the collection was built with, or run `kedge collection reindex {collection}`.",
-            details={"found": found, "expected": expected, "collection": collection},
+            f"The vector has {found} dimensions, but the collection {collection!r}, built with {model!r}, holds "
+            f"vectors of {expected}.",
+            hint=f"Use the embedder that it was built with; re-indexing is required for another one: run "
+            f"`kedge collection reindex {shlex.quote(collection)}`.",
+            details={"found": found, "expected": expected, "collection": collection, "model": model},
         )
+
+    @classmethod
+    def stored(cls, *, found: int, expected: int, collection: str, model: str, where: str) -> DimensionMismatchError:
+        """For vectors that another program has stored at `where`, which the collection's model cannot ask (Q-09)."""
+        error = cls(found=found, expected=expected, collection=collection, model=model)
+        error.message = (
+            f"The vectors stored in {where} have {found} dimensions, but the collection {collection!r} asks with "
+            f"{model!r}, which gives {expected}: re-indexing required."
+        )
+        error.hint = (
+            "Name the model that made them with the setting embedder and run "
+            f"`kedge collection reindex {shlex.quote(collection)}`, or have the program that fills the table embed its "
+            "texts anew."
+        )
+        error.args = (error.message,)
+        return error
+
+
+@contextmanager
+def in_collection(collection: str, model: str) -> Iterator[None]:
+    """Let a vector of the wrong length be told by the collection and the model, not by the index of a store (Q-11)."""
+    try:
+        yield
+    except DimensionMismatchError as error:
+        raise DimensionMismatchError(
+            found=error.found, expected=error.expected, collection=collection, model=model
+        ) from error
 
 
 class EmbedderMismatchError(ConflictError):
@@ -314,6 +354,8 @@ class StoreError(KedgeError):
 
     code = "store_failed"
     status = 503
+    told = False
+    """Whether it was counted: an error may pass several stores on its way."""
 
 
 class DiskFullError(StoreError):

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import Distribution, distributions
+from importlib.metadata import Distribution, PackageNotFoundError, distributions, metadata, requires
 from pkgutil import resolve_name
 from typing import Any
 
@@ -30,6 +30,8 @@ KINDS = "kedge.kinds"
 GROUPS = (STORES, MODELS, FORMATS, KINDS)
 OWN = "kedge"
 """The package whose parts come first where two bring the same."""
+_REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)")
+_EXTRA = re.compile(r"""\bextra\s*==\s*['"](?P<extra>[\w.-]+)""")
 _VALUE = re.compile(r"(?P<target>[^\s\[]*)\s*(?:\[\s*(?P<extra>[^\],\s]+))?")
 
 Fits = Callable[[str, Any], str]
@@ -124,6 +126,43 @@ def loaded(group: str, fits: Fits) -> dict[str, Any]:
 def everything() -> tuple[Plugin, ...]:
     """All that was found, also what another one hides: Kedge's own first, then by group, name and package."""
     return tuple(sorted(_scanned(), key=lambda one: (not one.own, GROUPS.index(one.group), one.name, one.package)))
+
+
+def needed_packages() -> dict[str, str | None]:
+    """Version of every package that those who bring plug-ins ask for, also by the extras of plug-ins; None: not here.
+
+    By name, in the order in which the packages that bring plug-ins ask for them, Kedge first.
+    """
+    extras: dict[str, set[str]] = {}
+    for plugin in everything():
+        extras.setdefault(plugin.package, {""}).add(plugin.extra)
+    asked = {name: None for package, wanted in extras.items() for name in _asked_for(package, wanted)}
+    return dict(_named_version(name) for name in asked)
+
+
+def _asked_for(package: str, extras: set[str]) -> Iterator[str]:
+    """Names of the packages that it asks for by itself ("") and with these extras."""
+    for line in _required_by(package):
+        asked, extra = _REQUIREMENT.match(line), _EXTRA.search(line)
+        if asked is not None and (extra["extra"] if extra else "") in extras:
+            yield asked["name"]
+
+
+def _required_by(package: str) -> list[str]:
+    try:
+        return requires(package) or []
+    except PackageNotFoundError:  # its metadata has no name to be found by
+        return []
+
+
+def _named_version(name: str) -> tuple[str, str | None]:
+    """Under the name by which it is asked for, with the capitals that the package gives itself."""
+    try:
+        described = metadata(name)
+    except PackageNotFoundError:
+        return name, None
+    own = str(described["Name"])
+    return own if own.lower() == name.lower() else name, str(described["Version"])
 
 
 def resolved(target: str, wanted: str = "") -> Any | None:

@@ -80,13 +80,15 @@ class Settings(BaseModel):
     )
     fusion: Literal["default", "rrf"] = Field("default", description="How channels are combined.")
     threshold: float = Field(0.6, ge=0, le=1, description="Least evidence probability for an answer.")
+    top_k: int = Field(10, ge=1, le=1000, description="Passages of a search that does not say how many it wants.")
+    max_top_k: int = Field(20, ge=1, le=1000, description="Most passages that a query may ask for.")
     candidates: int = Field(60, ge=10, le=1000, description="Hits taken from each channel before fusion.")
     chunk_tokens: int = Field(0, ge=0, le=2000, description="Target tokens per passage; 0: by the embedder's window.")
     enable_rag_search: bool = Field(
         True, description="Off: nodes are no longer indexed and `/rag` is hidden; also read from `ENABLE_RAG_SEARCH`."
     )
-    node_threshold: float = Field(
-        0.7, ge=0, le=1, description="Least raw similarity of a node that answers by its text."
+    node_threshold: float | None = Field(
+        None, ge=0, le=1, description="Least raw similarity of a node that answers by its text; unset: the model's own."
     )
     node_neighbours: int = Field(3, ge=0, le=20, description="Neighbours of a cited node that are told with it.")
     max_source_bytes: int = Field(1 << 30, ge=1, description="Largest source that is taken in.")
@@ -95,6 +97,10 @@ class Settings(BaseModel):
     parse_memory_bytes: int = Field(2 << 30, ge=256 << 20, description="Most memory of that process (Linux).")
     parse_output_bytes: int = Field(512 << 20, ge=1 << 16, description="Most bytes that a file may unpack to there.")
     allow_private_urls: bool = Field(False, description="Let URLs lead to private and loopback addresses.")
+    source_password: SecretStr | None = Field(
+        None,
+        description="Password of the user in the address of a database that a graph or a foreign table is read from.",
+    )
     url_timeout: float = Field(30.0, gt=0, description="Seconds for one download.")
     host: str = Field("127.0.0.1", description="Address the server binds to.")
     port: int = Field(8000, ge=0, le=65535, description="Port the server binds to.")
@@ -139,6 +145,9 @@ class Settings(BaseModel):
     drain_notice: float = Field(0.0, ge=0, description="Seconds of `/ready` saying no before a server stops listening.")
     drain_timeout: float = Field(30.0, ge=0, description="Seconds that running requests get when the server stops.")
     analytics_days: float = Field(90.0, ge=0, description="Days that metrics of queries are kept; 0: for ever.")
+    keep_questions: bool = Field(
+        False, description="Keep the words of questions for the list of the most frequent, and log them; off: hashes."
+    )
     otlp_url: str = Field("", repr=False, description="OpenTelemetry collector (OTLP over HTTP); empty: no traces.")
     otlp_headers: SecretStr | None = Field(None, description="Headers for it: `name=value,name=value`.")
     trace_share: float = Field(1.0, ge=0, le=1, description="Share of requests that are traced.")

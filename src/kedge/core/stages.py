@@ -23,6 +23,7 @@ STAGES: Mapping[str, str] = {
     "fuse": "the channels become one list",
     "rerank": "the best are put in order",
     "live": "the catalog says which of them readers may see",
+    "compute": "what a question asks to compute, over the tables of what was found",
     "judge": "the probability that the evidence answers the question",
     "read": "the reader reads question and best passages together",
     "answer": "sentences are quoted or written, and cited",
@@ -52,6 +53,9 @@ class Watcher(Protocol):
 
     def done(self, name: str, seconds: float) -> None:
         """A stage has ended."""
+
+    def measured(self, what: str, value: float, kind: str) -> None:
+        """Something about the work was measured, for this kind of collection."""
 
     def carried(self) -> Mapping[str, str]:
         """Headers that tell another server which work a request belongs to."""
@@ -108,6 +112,14 @@ def watched(watcher: Watcher | None, facts: MutableMapping[str, Fact] | None = N
     finally:
         _facts.reset(known)
         _watcher.reset(before)
+
+
+def measure(what: str, value: float, kind: str) -> None:
+    """Tell a figure about the work to whoever watches: `similarity`, the best that vector search found, and
+    `similarity_near`, one that it found near the threshold."""
+    watcher = _watcher.get()
+    if watcher is not None:
+        watcher.measured(what, value, kind)
 
 
 def note(**facts: Fact) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -38,6 +38,21 @@ JOBS = Metric("kedge_jobs", "gauge", "The newest 1,000 ingestion jobs, by status
 CHECKS = Metric("kedge_checks_total", "counter", "Checks in the background, by result.", ("result",))
 CHECK_PROBLEMS = Metric(
     "kedge_check_problems_total", "counter", "Differences that checks in the background found, by kind.", ("kind",)
+)
+QUERY_ERRORS = Metric(
+    "kedge_query_errors_total", "counter", "Queries that failed by a fault of ours, by error code.", ("code",)
+)
+STORE_ERRORS = Metric(
+    "kedge_store_errors_total", "counter", "Calls to a store that it failed or did not answer, by store.", ("store",)
+)
+SIMILARITY = Metric(
+    "kedge_similarity", "histogram", "Best cosine of a question and a passage, by kind of collection.", ("kind",)
+)
+SIMILARITY_NEAR = Metric(
+    "kedge_similarity_near_threshold",
+    "histogram",
+    "Cosines of the ten nearest passages that lie within 0.1 of the threshold, by kind of collection.",
+    ("kind",),
 )
 EMBED_SECONDS = Metric("kedge_embed_seconds", "histogram", "Seconds of one call of an embedding model.")
 EMBED_ERRORS = Metric("kedge_embed_errors_total", "counter", "Calls of an embedding model that failed.")
@@ -85,6 +100,10 @@ METRICS: tuple[Metric, ...] = (
     JOBS,
     CHECKS,
     CHECK_PROBLEMS,
+    QUERY_ERRORS,
+    STORE_ERRORS,
+    SIMILARITY,
+    SIMILARITY_NEAR,
     EMBED_SECONDS,
     EMBED_ERRORS,
     LLM_CALLS,
@@ -111,17 +130,25 @@ METRICS: tuple[Metric, ...] = (
     THREADS,
 )
 
+QUERY_ROUTES = (
+    *("/api/query", "/api/query/stream", "/api/search", "/api/courses/search", "/api/rag/query"),
+    *("/api/sessions/{session_id}/query", "/api/sessions/{session_id}/query/stream", "/v1/chat/completions"),
+)
+"""Patterns of the addresses that questions and searches go to; the alert on failing queries counts these alone."""
+SHARES = (0.1, 0.2, 0.3, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9, 1.0)
+"""Upper bounds of buckets for similarities: narrow where thresholds lie."""
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """Upper bounds of the histogram's buckets, in seconds; +Inf is added."""
 
 
 class _Histogram:
-    def __init__(self) -> None:
-        self.counts = [0] * (len(BUCKETS) + 1)
+    def __init__(self, bounds: Sequence[float] = BUCKETS) -> None:
+        self.bounds = bounds
+        self.counts = [0] * (len(bounds) + 1)
         self.total = 0.0
 
     def observe(self, value: float) -> None:
-        place = next((index for index, bound in enumerate(BUCKETS) if value <= bound), len(BUCKETS))
+        place = next((index for index, bound in enumerate(self.bounds) if value <= bound), len(self.bounds))
         self.counts[place] += 1
         self.total += value
 
@@ -145,7 +172,8 @@ class Metrics:
         """Put one value into a histogram."""
         _check(metric, "histogram", labels)
         with self._lock:
-            self._histograms.setdefault(metric.name, {}).setdefault(labels, _Histogram()).observe(value)
+            series = self._histograms.setdefault(metric.name, {})
+            series.setdefault(labels, _Histogram(_bounds(metric))).observe(value)
 
     def replace(self, metric: Metric, values: Mapping[LabelValues, float]) -> None:
         """Set all series of a gauge; those not given are gone."""
@@ -163,7 +191,7 @@ class Metrics:
         yield f"# HELP {metric.name} {metric.doc}"
         yield f"# TYPE {metric.name} {metric.kind}"
         if metric.kind == "histogram":
-            unseen = {} if metric.labels else {(): _Histogram()}
+            unseen = {} if metric.labels else {(): _Histogram(_bounds(metric))}
             for labels, histogram in (self._histograms.get(metric.name) or unseen).items():
                 yield from _histogram_lines(metric, labels, histogram)
             return
@@ -174,12 +202,16 @@ class Metrics:
 
 def _histogram_lines(metric: Metric, labels: LabelValues, histogram: _Histogram) -> Iterator[str]:
     seen = 0
-    for bound, count in zip((*BUCKETS, math.inf), histogram.counts, strict=True):
+    for bound, count in zip((*histogram.bounds, math.inf), histogram.counts, strict=True):
         seen += count
         shown = _labels((*metric.labels, "le"), (*labels, "+Inf" if bound == math.inf else _number(bound)))
         yield f"{metric.name}_bucket{shown} {seen}"
     yield f"{metric.name}_sum{_labels(metric.labels, labels)} {_number(histogram.total)}"
     yield f"{metric.name}_count{_labels(metric.labels, labels)} {seen}"
+
+
+def _bounds(metric: Metric) -> Sequence[float]:
+    return SHARES if metric in (SIMILARITY, SIMILARITY_NEAR) else BUCKETS
 
 
 def _check(metric: Metric, kind: str, labels: LabelValues) -> None:

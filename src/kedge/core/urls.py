@@ -30,6 +30,22 @@ def mask_url(url: str) -> str:
     return shown
 
 
+def without_password(url: str) -> str:
+    """The URL with its user and without the password, so that it can be kept; what is no address stays as it is.
+
+    >>> without_password("iris://kedge:s3cret@db:1972/USER?table=RAG.Notes")
+    'iris://kedge@db:1972/USER?table=RAG.Notes'
+    """
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return mask_url(url)
+    user, separator, host = parts.netloc.rpartition("@")
+    if ":" not in user:
+        return url
+    return parts._replace(netloc=f"{user.partition(':')[0]}{separator}{host}").geturl()
+
+
 def split_url(url: str, what: str, hint: str) -> SplitResult:
     """The parts of the URL, which messages call `what`. ConfigError, without secrets, when it cannot be taken apart."""
     try:

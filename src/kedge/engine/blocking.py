@@ -12,6 +12,7 @@ import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
@@ -20,6 +21,7 @@ from kedge.core.errors import KedgeError, UsageError
 from kedge.core.plugins import resolved
 from kedge.core.settings import load_settings
 from kedge.core.values import (
+    ANSWER_TOP_K,
     DEFAULT_KIND,
     DEFAULT_TENANT,
     Answer,
@@ -160,7 +162,7 @@ class Kedge:
         text: str,
         *,
         collection: str | None = None,
-        top_k: int = 5,
+        top_k: int | None = None,
         include_graph: bool = True,
         topic: str | None = None,
         where: Mapping[str, Json] | None = None,
@@ -169,40 +171,43 @@ class Kedge:
         """Find passages by meaning, by words and through the graph, best first. QueryError, FilterError.
 
         - `collection`: where to look; the setting's default one if not given.
-        - `top_k`: how many passages, 1–20; rows of a table, 1–500.
+        - `top_k`: how many passages, up to the setting `max_top_k`; rows of a table, 1–500; the setting's if not given.
         - `include_graph`: walk the concept graph too.
         - `topic`: only passages with this topic tag.
         - `where`: conditions on passages, all of which hold: `{"language": ["en", "de"], "page": {"gte": 3}}`.
         - `threshold`: least score of a row (tables), 0–1; the setting's if not given.
         """
+        wanted = self.settings.top_k if top_k is None else top_k
         query = self._query(
-            text, collection, top_k, include_graph=include_graph, topic=topic, where=where, threshold=threshold
+            text, collection, wanted, include_graph=include_graph, topic=topic, where=where, threshold=threshold
         )
-        return self.run(self._engine.search(query))
+        return self.run(self._engine.search(replace(query, top_k_given=top_k is not None)))
 
     def ask(
         self,
         text: str,
         *,
         collection: str | None = None,
-        top_k: int = 5,
+        top_k: int | None = None,
         include_graph: bool = True,
         topic: str | None = None,
         where: Mapping[str, Json] | None = None,
         session_id: str | None = None,
         threshold: float | None = None,
         rows: int | None = None,
+        reading: int | None = None,
     ) -> Answer:
         """Answer with citations, or refuse (`answer.refused`). QueryError, FilterError.
 
         - `collection`: what to ask; the setting's default one if not given.
-        - `top_k`: how many passages are read, 1–20.
+        - `top_k`: how many passages are read, up to the setting `max_top_k`; 5 if not given.
         - `include_graph`: walk the concept graph too.
         - `topic`: only passages with this topic tag.
         - `where`: conditions on passages, all of which hold: `{"language": ["en", "de"], "page": {"gte": 3}}`.
         - `session_id`: any name: questions under it are understood from the ones before.
         - `threshold`: least score of a row (tables), 0–1; the setting's if not given.
         - `rows`: most rows that an answer over a table is made from; by the question if not given.
+        - `reading`: which of the readings of a question over a table is meant, from 1; the likeliest if not given.
         """
         query = self._query(
             text,
@@ -214,6 +219,7 @@ class Kedge:
             session_id=session_id,
             threshold=threshold,
             rows=rows,
+            reading=reading,
         )
         return self.run(self._engine.ask(query))
 
@@ -222,13 +228,14 @@ class Kedge:
         text: str,
         *,
         collection: str | None = None,
-        top_k: int = 5,
+        top_k: int | None = None,
         include_graph: bool = True,
         topic: str | None = None,
         where: Mapping[str, Json] | None = None,
         session_id: str | None = None,
         threshold: float | None = None,
         rows: int | None = None,
+        reading: int | None = None,
     ) -> Iterator[StreamEvent]:
         """Like `ask`, with the same options, event by event: tokens, citations, metadata, done.
 
@@ -244,6 +251,7 @@ class Kedge:
             session_id=session_id,
             threshold=threshold,
             rows=rows,
+            reading=reading,
         )
         events = self._engine.stream(query)
         try:
@@ -253,9 +261,9 @@ class Kedge:
             if not self._closed:
                 self.run(_finish(events))
 
-    def feedback(self, query_id: str, rating: int, comment: str | None = None) -> str:
+    def feedback(self, query_id: str, rating: int, comment: str | None = None, *, binary: bool = False) -> str:
         """Rate an answer 1–5."""
-        return self.run(self._engine.feedback(DEFAULT_TENANT, query_id, rating, comment))
+        return self.run(self._engine.feedback(DEFAULT_TENANT, query_id, rating, comment, binary=binary))
 
     # ------------------------------------------------------------ what is there
 
@@ -334,7 +342,7 @@ class Kedge:
         self,
         text: str,
         collection: str | None,
-        top_k: int,
+        top_k: int | None,
         *,
         include_graph: bool = True,
         topic: str | None = None,
@@ -342,17 +350,20 @@ class Kedge:
         session_id: str | None = None,
         threshold: float | None = None,
         rows: int | None = None,
+        reading: int | None = None,
     ) -> Query:
         return Query(
             text=text,
             scope=self.scope(collection),
-            top_k=top_k,
+            top_k=ANSWER_TOP_K if top_k is None else top_k,
+            top_k_given=top_k is not None,
             include_graph=include_graph,
             topic_filter=topic,
             where=from_mapping(where or {}),
             session_id=session_id,
             threshold=threshold,
             rows=rows,
+            reading=reading,
         )
 
 

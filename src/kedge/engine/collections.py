@@ -10,10 +10,21 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from functools import partial
 
-from kedge.core.errors import DimensionMismatchError, EmbedderMismatchError, KedgeError, NotFoundError, UsageError
+import numpy as np
+
+from kedge.core.errors import (
+    DimensionMismatchError,
+    EmbedderMismatchError,
+    KedgeError,
+    NotFoundError,
+    StoreError,
+    UsageError,
+    in_collection,
+)
 from kedge.core.ids import sha256
 from kedge.core.settings import Settings
-from kedge.core.values import Collection, Scope
+from kedge.core.values import DEFAULT_TENANT, Collection, Scope
+from kedge.engine.library import found_collection
 from kedge.ingest.ports import IndexedKind
 from kedge.models.ports import Embedder, VectorCache
 from kedge.models.registry import open_embedder
@@ -22,7 +33,7 @@ from kedge.models.wrappers.timed import OnEmbed, WatchedEmbedder
 from kedge.stores import registry
 from kedge.stores.bundle import Stores
 from kedge.stores.cache.file import FileCache
-from kedge.stores.ports import CanOptimize, IndexSpec
+from kedge.stores.ports import CanAlias, CanOptimize, IndexSpec, TellsFailures
 
 log = logging.getLogger(__name__)
 
@@ -56,18 +67,18 @@ class CollectionKeeper:
         """When a model last worked, of those that have not failed since."""
         self._cache: VectorCache | None = None
         self._loading = asyncio.Lock()
+        self._named: set[str] = set()
+        """Names that could not be given to an index."""
+        self._fitting: set[str] = set()
+        """Indexes that were found to hold vectors as long as their embedder makes them."""
         self.on_embed: OnEmbed = lambda _seconds, _worked: None
         """Called after every call of an embedding model."""
+        self.on_store_failure: Callable[[str], None] = lambda _store: None
+        """Called for every call that a store failed, with its name."""
 
     async def get(self, scope: Scope) -> Collection:
         """The collection, or NotFoundError that says how to make one."""
-        collection = await self._stores.catalog.collections.get(scope)
-        if collection is None:
-            raise NotFoundError(
-                f"There is no collection {scope.collection!r}.",
-                hint=f"Make it with: kedge ingest PATH --collection {scope.collection}",
-            )
-        return collection
+        return await found_collection(self._stores.catalog, scope)
 
     async def ensure(self, scope: Scope, kind: IndexedKind, *, make: bool = True) -> tuple[Collection, Embedder]:
         """The collection for writing, with its embedder; made if it is not there yet, or else NotFoundError."""
@@ -82,25 +93,56 @@ class CollectionKeeper:
             )
         check_pinned(self._settings, collection)
         embedder = await self.embedder_of(collection)
-        await self._stores.vectors.create(spec_of(collection, kind))
+        with in_collection(scope.collection, collection.embedder):
+            await self._stores.vectors.create(spec_of(collection, kind))
+        await self.name_index(collection, kind)
         return collection, embedder
+
+    async def name_index(self, collection: Collection, kind: IndexedKind, before: str = "") -> None:
+        """Let other programs find the default tenant's collection of a kind under the name of the design (D-36).
+
+        That is the default collection; where it is of another kind, the first one. `before`: the index that it had; its
+        name goes over to the new one. A name that is somebody else's is left to them.
+        """
+        vectors, name = self._stores.vectors, kind.index_prefix
+        if collection.scope.tenant != DEFAULT_TENANT or not isinstance(vectors, CanAlias) or name in self._named:
+            return
+        try:
+            led = await vectors.aliased(name)
+            if led is None or collection.scope.collection == self._settings.collection or (before and before in led):
+                await vectors.alias(name, collection.index_name)
+        except StoreError as error:
+            self._named.add(name)  # said once
+            log.warning("other programs will not find the index %s as %s: %s", collection.index_name, name, error)
 
     async def embedder_of(self, collection: Collection) -> Embedder:
         """The embedder that the collection pins; checked against its dimension. Makes nothing: readers call it too."""
         embedder = await self.embedder(collection.embedder)
         if embedder.dimension != collection.dimension:
             raise DimensionMismatchError(
-                found=embedder.dimension, expected=collection.dimension, collection=collection.scope.collection
+                found=embedder.dimension,
+                expected=collection.dimension,
+                collection=collection.scope.collection,
+                model=collection.embedder,
             )
         return embedder
+
+    @property
+    def window(self) -> int | None:
+        """Tokens that the embedder of the settings reads at once; None while it is not loaded."""
+        found = self._embedders.get(self._settings.embedder)
+        return None if found is None else found.window
 
     async def embedder(self, name: str) -> Embedder:
         """Load an embedder once."""
         async with self._loading:
             if name not in self._embedders:
                 inner = await asyncio.to_thread(open_embedder, name, self._settings)
-                self._cache = self._cache or registry.open_cache(self._settings)
-                watched = WatchedEmbedder(inner, partial(self._embedded, name))
+                if self._cache is None:
+                    self._cache = registry.open_cache(self._settings)
+                    if isinstance(self._cache, TellsFailures):
+                        self._cache.on_failure = lambda: self.on_store_failure("cache")
+                watched = WatchedEmbedder(inner, partial(self._embedded, name), words=self._settings.keep_questions)
                 self._watched[name] = watched
                 path = self._settings.embed_cache
                 own = FileCache(path) if path and self._cache is None else None
@@ -146,6 +188,7 @@ class CollectionKeeper:
             "graph": lambda: self._stores.graph.concepts_by_key(nobody, ["health"]),
             "vectors": self._vectors_answer,
             "embedder": self._embedder_answers,
+            "collections": self._collections_fit,
         }
 
     async def close(self) -> None:
@@ -163,6 +206,23 @@ class CollectionKeeper:
     async def _vectors_answer(self) -> None:
         for collection in (await self._stores.catalog.collections.everywhere())[:1]:
             await self._stores.vectors.count(collection.index_name, collection.scope.tenant)
+
+    async def _collections_fit(self) -> None:
+        """Every collection's embedder makes vectors as long as its index holds (D-35). DimensionMismatchError."""
+        try:
+            await self._look_at_collections()
+        except (StoreError, NotFoundError) as error:  # told by the part of the store, and by `kedge check`
+            log.info("the collections could not be looked at: %s", error)
+
+    async def _look_at_collections(self) -> None:
+        for collection in await self._stores.catalog.collections.everywhere():
+            if collection.index_name in self._fitting or not collection.passages:
+                continue
+            embedder = await self.embedder_of(collection)
+            probe = np.eye(1, embedder.dimension, dtype=np.float32)[0]
+            with in_collection(collection.scope.collection, collection.embedder):
+                await self._stores.vectors.search(collection.index_name, collection.scope.tenant, probe, 1)
+            self._fitting.add(collection.index_name)
 
     async def _embedder_answers(self) -> None:
         """The model of the settings has worked lately, or works now; what it answers is not taken from a cache."""

@@ -1,6 +1,7 @@
 """What is wrong with an installation, and what to do: every configured part is asked, each on its own.
 
-Nothing is migrated or repaired. A check that fails is a finding and never hides the others.
+Nothing is migrated or repaired. The vector store is written to in an index of the doctor's own, which is dropped again.
+A check that fails is a finding and never hides the others.
 """
 
 from __future__ import annotations
@@ -13,16 +14,18 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from pathlib import Path
 
 import numpy as np
 
 from kedge.core.errors import ConfigError, DimensionMismatchError, HomeBusyError, KedgeError, NotFoundError
+from kedge.core.ids import new_id
 from kedge.core.opening import NOT_INSTALLED
 from kedge.core.settings import Settings, stray_variables, without_effect
 from kedge.core.urls import is_loopback, mask_url
-from kedge.core.values import DEFAULT_TENANT, Collection, JobStatus, Scope
+from kedge.core.values import DEFAULT_TENANT, Collection, Finding, JobStatus, Scope
+from kedge.core.values import FindingStatus as Status
+from kedge.core.values.filters import Eq
 from kedge.engine.collections import check_pinned
 from kedge.engine.home import Home
 from kedge.engine.plugin_states import others, own_parts
@@ -31,7 +34,7 @@ from kedge.models.ports import Prompt
 from kedge.stores import registry
 from kedge.stores.catalog.ports import Catalog
 from kedge.stores.catalog.sql.look import look
-from kedge.stores.ports import CanTellVersion, VectorStore
+from kedge.stores.ports import CanTellVersion, IndexSpec, Point, VectorStore
 
 LIMIT_SECONDS = 60.0
 """For one check."""
@@ -39,32 +42,11 @@ LITTLE_SPACE, NO_SPACE = 1 << 30, 100 << 20
 """Free bytes below which the disk is a warning, and a fault."""
 LATE = timedelta(hours=1)
 """How long a job may wait for a worker."""
+PROBE_DIMENSION = 8
+"""Of the point that is written to see whether that works."""
 _PROBE = Scope("doctor", "doctor")
 _SQL = ("sqlite", "postgresql")
 _REPAIR = "Run `kedge check --repair`, which rebuilds the vectors from the catalog."
-
-
-class Status(StrEnum):
-    """How a check ended."""
-
-    OK = "ok"
-    WARNING = "warning"
-    """It works, but somebody should look at it."""
-    FAILED = "failed"
-    SKIPPED = "skipped"
-    """It could not be looked at, because of what another check found."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What one check found."""
-
-    name: str
-    """The part, such as `catalog`; of one collection: `vectors of NAME`."""
-    status: Status
-    found: str
-    todo: str = ""
-    """What to do about it."""
 
 
 @dataclass(slots=True)
@@ -242,8 +224,31 @@ async def _vectors(patient: Patient) -> AsyncIterator[Finding]:
     with suppress(NotFoundError):  # a store that answers knows no such index
         await store.count(_PROBE.collection, _PROBE.tenant)
     yield Finding("vectors", Status.OK, f"{version} at {mask_url(settings.vector_url) or settings.home / 'vectors'}")
+    yield await _written(store)
     for collection in patient.collections:
         yield await _index(store, collection)
+
+
+async def _written(store: VectorStore) -> Finding:
+    """Whether one point can be written, found and deleted: in an index of its own, which is dropped again (Q-07)."""
+    name, part = f"doctor_{new_id().replace('-', '')[:12]}", "vectors, write"
+    vector = np.eye(1, PROBE_DIMENSION, dtype=np.float32)[0]
+    point = Point(new_id(), vector, "kedge doctor", {"probe": True})
+    try:
+        await store.create(IndexSpec(name, PROBE_DIMENSION))
+        await store.upsert(name, _PROBE.tenant, [point])
+        found = [hit.id for hit in await store.search(name, _PROBE.tenant, vector, 1, Eq("probe", True))]
+        await store.delete(name, _PROBE.tenant, [point.id])
+        left = await store.count(name, _PROBE.tenant)
+    except KedgeError as error:
+        return _fault(part, error)
+    finally:
+        with suppress(KedgeError):  # told already, or nothing was made
+            await store.drop(name)
+    if found != [point.id] or left:
+        what = "a point that was written was not found" if found != [point.id] else "a deleted point is still there"
+        return Finding(part, Status.FAILED, what, "Check the server's log, and its replication and consistency.")
+    return Finding(part, Status.OK, "one point was written, found and deleted")
 
 
 async def _index(store: VectorStore, collection: Collection) -> Finding:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from kedge.answer.conversation.turns import open_turns
 from kedge.answer.record import Recorder
-from kedge.core.errors import KedgeError, NotFoundError, StoreError, UsageError
+from kedge.core.errors import KedgeError, StoreError
 from kedge.core.locks import finishing
 from kedge.core.settings import Settings
 from kedge.core.stages import Fact, stage, watched
@@ -26,6 +26,7 @@ from kedge.core.values import (
     Collection,
     Document,
     DocumentStatus,
+    IngestPlan,
     IngestRequest,
     Job,
     Json,
@@ -36,16 +37,18 @@ from kedge.core.values import (
     StreamEvent,
 )
 from kedge.engine.collections import CollectionKeeper
-from kedge.engine.home import Home
+from kedge.engine.home import Home, Lasts
 from kedge.engine.intake import Intake
 from kedge.engine.jobs.opened import Work, open_work
 from kedge.engine.jobs.ports import Duties
 from kedge.engine.kinds import OpenKinds
+from kedge.engine.library import Library
 from kedge.engine.readiness import Readiness
 from kedge.engine.reindex import OnCount, Reindexer
 from kedge.engine.retention import Retention
 from kedge.engine.tracing import Watch, open_tracer
 from kedge.engine.upkeep import Upkeep
+from kedge.engine.watching import watch_stores
 from kedge.ingest.apart.pool import close_idle
 from kedge.ingest.batch import OnStep, no_step
 from kedge.ingest.check import Checker, CheckReport, Problem
@@ -88,8 +91,10 @@ class Engine:
         self._work = work
         self._on_step = on_step
         self._keeper = CollectionKeeper(settings, stores)
+        self.library = Library(settings, stores.catalog)
+        """What is there."""
         self._reindexer = Reindexer(stores, self._keeper, work.locks, on_step)
-        self._recorder = Recorder(stores.catalog.analytics, key, settings.threshold)
+        self._recorder = Recorder(stores.catalog.analytics, key, settings.threshold, keep_words=settings.keep_questions)
         self.hashed = self._recorder.hashed
         """What stands for a user, a tenant or a question wherever its name must not."""
         self._model = model
@@ -103,6 +108,11 @@ class Engine:
         """Called after every call to a language model with what it cost."""
         self.on_check: Callable[[CheckReport | None], None] = lambda _report: None
         """Called after every check in the background with what it found; None: it failed."""
+        self.on_store_failure: Callable[[str], None] = lambda _store: None
+        """Called for every call that a store failed: vectors, graph, catalog or cache."""
+        self._keeper.on_store_failure = self._store_failed
+        watched = {"catalog": stores.catalog, "vectors": stores.vectors, "graph": stores.graph}
+        watch_stores(watched, self._store_failed)
         self.watch = Watch()
         """What stages of the work are told to."""
         self.retention = Retention(stores.catalog.analytics, settings.analytics_days, self._turns)
@@ -113,11 +123,16 @@ class Engine:
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, settings: Settings, *, on_step: OnStep = no_step) -> AsyncIterator[Engine]:
-        """Lock the home, unless every store is a server, and open the stores. Models load on first use."""
+    async def open(
+        cls, settings: Settings, *, on_step: OnStep = no_step, lasts: Lasts = Lasts.UNKNOWN
+    ) -> AsyncIterator[Engine]:
+        """Lock the home, unless every store is a server, and open the stores. Models load on first use.
+
+        `lasts` is what others are told who want the home meanwhile. HomeBusyError.
+        """
         model = open_writer(settings)  # a name or key that cannot be is told now, not at the first question
         home = Home(settings.home)
-        home.acquire(shared=registry.on_servers(settings))
+        home.acquire(shared=registry.on_servers(settings), lasts=lasts)
         try:
             stores = Stores(
                 registry.open_catalog(settings),
@@ -194,6 +209,9 @@ class Engine:
         """Have every call of an embedding model told, with its seconds and whether it worked."""
         self._keeper.on_embed = on_embed
 
+    def _store_failed(self, store: str) -> None:
+        self.on_store_failure(store)  # whoever listens now
+
     def _called(self, call: ModelCall) -> None:
         self.llm_calls += 1
         self.on_llm_call(call)
@@ -209,6 +227,14 @@ class Engine:
     async def submit(self, request: IngestRequest) -> Job:
         """Queue the request for a worker, in this process or another, and return at once. QueueFullError."""
         return await self._intake.submit(request)
+
+    async def plan(self, request: IngestRequest) -> IngestPlan:
+        """Which sources of the request are new, modified or gone; nothing is written. UsageError."""
+        return await self._intake.plan(request)
+
+    async def estimate(self, request: IngestRequest) -> int | None:
+        """About how many passages the request will give; None where the size of a source is not known."""
+        return await self._intake.estimate(request)
 
     async def spool(self, name: str, chunks: AsyncIterator[bytes]) -> tuple[str, str]:
         """Keep an upload until its job has run; the result goes into `IngestRequest.uploads`. QueueFullError."""
@@ -309,21 +335,24 @@ class Engine:
             async for event in events:
                 yield event
 
-    async def feedback(self, tenant: str, query_id: str, rating: int, comment: str | None = None) -> str:
-        """Keep what somebody thought of an answer; returns the feedback's id."""
-        if not 1 <= rating <= 5:
-            raise UsageError("The rating must be between 1 and 5.")
-        return await self.stores.catalog.analytics.feedback(tenant, query_id, rating, comment)
+    async def feedback(
+        self, tenant: str, query_id: str, rating: int, comment: str | None = None, *, binary: bool = False
+    ) -> str:
+        """Keep what somebody thought of an answer, from 1 to 5 or as no (0) and yes (1); returns the feedback's id.
+
+        UsageError for another rating; NotFoundError for an unknown query.
+        """
+        return await self.stores.catalog.analytics.feedback(tenant, query_id, rating, comment, binary=binary)
 
     # ------------------------------------------------------------ what is there, and administration
 
     async def collections(self, tenant: str) -> list[Collection]:
         """All collections of the tenant, by name."""
-        return [self.kinds.counted(one) for one in await self.stores.catalog.collections.all(tenant)]
+        return await self.library.collections(tenant)
 
     async def collection(self, scope: Scope) -> Collection:
         """One collection. NotFoundError."""
-        return self.kinds.counted(await self._keeper.get(scope))
+        return await self.library.collection(scope)
 
     async def delete_collection(self, scope: Scope) -> None:
         """Remove a collection with everything in it. NotFoundError."""
@@ -338,12 +367,15 @@ class Engine:
     ) -> Collection:
         """Embed anew with another model beside the old index, then switch. Broken off, it goes on when called again."""
         collection = await self._reindexer.run(scope, embedder, keep=keep_old, on_count=on_count)
+        await self.kinds.named(collection.kind).reindexed(collection)
         self._upkeep.due(collection)
         return collection
 
     async def rollback(self, scope: Scope, on_count: OnCount | None = None) -> Collection:
         """Return to the index that was in use before the last re-index or rollback. NotFoundError when none is kept."""
-        return await self._reindexer.rollback(scope, on_count=on_count)
+        collection = await self._reindexer.rollback(scope, on_count=on_count)
+        await self.kinds.named(collection.kind).reindexed(collection)
+        return collection
 
     async def discard_indexes(self, scope: Scope) -> int:
         """Drop the former index of a collection and half-built ones; returns how many."""
@@ -358,34 +390,15 @@ class Engine:
         self, scope: Scope, *, status: DocumentStatus | None = None, limit: int = 100, offset: int = 0
     ) -> list[Document]:
         """Documents of a collection, by url."""
-        await self._keeper.get(scope)
-        return await self.stores.catalog.documents.page(scope, status=status, limit=limit, offset=offset)
+        return await self.library.documents(scope, status=status, limit=limit, offset=offset)
 
     async def document(self, tenant: str, document_id: str) -> tuple[Document, list[Passage]]:
         """One document with its live passages in order. NotFoundError."""
-        while True:
-            document = await self.stores.catalog.documents.get(tenant, document_id)
-            if document is None:
-                raise NotFoundError(f"There is no document {document_id}.", hint="`kedge document list` shows all.")
-            passages = await self.stores.catalog.passages.of_document(tenant, document_id)
-            versions = {passage.version_id for passage in passages}
-            if versions <= {document.live_version} and len(passages) == document.chunk_count:
-                return document, passages  # else it was switched between the two reads
+        return await self.library.document(tenant, document_id)
 
     async def passage(self, scope: Scope, passage_id: str, beside: int = 1) -> tuple[Document, list[Passage]]:
         """A live passage among up to `beside` passages before and after it, and its document. NotFoundError."""
-        passages = self.stores.catalog.passages
-        while (found := (await passages.live(scope, [passage_id])).get(passage_id)) is not None:
-            document = await self.stores.catalog.documents.get(scope.tenant, found.document_id)
-            first, last = max(0, found.index - beside), found.index + beside
-            around = await passages.of_document(scope.tenant, found.document_id, first=first, last=last)
-            versions = {passage.version_id for passage in around}
-            if document is not None and versions == {found.version_id} == {document.live_version}:
-                return document, around  # else it was switched between the reads
-        raise NotFoundError(
-            f"There is no passage {passage_id} in {scope.collection!r}.",
-            hint="Its document may have changed or gone since: ask again.",
-        )
+        return await self.library.passage(scope, passage_id, beside)
 
     async def delete_document(self, tenant: str, document_id: str) -> Document:
         """Take a document out: hidden at once, then cleared from the indexes, then archived. NotFoundError."""
@@ -397,14 +410,11 @@ class Engine:
 
     async def job(self, tenant: str, job_id: str) -> Job:
         """One job. NotFoundError."""
-        job = await self.stores.catalog.jobs.get(tenant, job_id)
-        if job is None:
-            raise NotFoundError(f"There is no job {job_id}.", hint="`kedge job list` shows all.")
-        return job
+        return await self.library.job(tenant, job_id)
 
     async def jobs(self, tenant: str, limit: int = 50) -> list[Job]:
         """Jobs of the tenant, newest first."""
-        return await self.stores.catalog.jobs.recent(tenant, limit=limit)
+        return await self.library.jobs(tenant, limit)
 
     async def check(self, repair: bool = False) -> CheckReport:
         """Compare the indexes with the catalog; with `repair`, put right what differs."""

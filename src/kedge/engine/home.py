@@ -7,6 +7,8 @@ import os
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from dataclasses import asdict, dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -20,6 +22,53 @@ UPLOADS = "uploads"
 KEY = "hash.key"
 
 
+class Lasts(StrEnum):
+    """How long a process has a home."""
+
+    UNKNOWN = "unknown"
+    """A program of somebody's: nobody waits for its end."""
+    SHORTLY = "shortly"
+    """Others wait for it."""
+    LONG = "long"
+    """The same; meanwhile others ask its engine."""
+    UNTIL_STOPPED = "until_stopped"
+    """Others ask its engine, and nobody waits for its end."""
+    WORKING = "working"
+    """The same, and it runs the jobs that others queue."""
+
+    @property
+    def stays(self) -> bool:
+        """Waiting for its end is no use."""
+        return self in (Lasts.UNKNOWN, Lasts.UNTIL_STOPPED, Lasts.WORKING)
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The process that has a home, as it tells of itself."""
+
+    pid: int | None = None
+    socket: str | None = None
+    """Where other commands of the same user reach its engine; None: nowhere."""
+    lasts: Lasts = Lasts.SHORTLY
+    """One that has not told of itself yet has just come, or goes."""
+
+
+def owner_of(home: Path) -> Owner:
+    """Who has the home, as far as that can be read."""
+    try:
+        told = json.loads((home / OWNER).read_text("utf-8"))
+        return Owner(told["pid"], told.get("socket"), Lasts(told.get("lasts", Lasts.SHORTLY)))
+    except (OSError, ValueError, KeyError, AttributeError):
+        return Owner()
+
+
+def tell_owner(home: Path, owner: Owner) -> None:
+    """Write down who has the home: what the one that has it says of itself."""
+    fresh = home / f"{OWNER}.{new_id()}"
+    fresh.write_text(json.dumps(asdict(owner)), "utf-8")
+    fresh.replace(home / OWNER)
+
+
 class Home:
     """A locked home folder."""
 
@@ -27,7 +76,7 @@ class Home:
         self.path = path
         self._lock = FileLock(path / LOCK)
 
-    def acquire(self, *, shared: bool = False) -> None:
+    def acquire(self, *, shared: bool = False, lasts: Lasts = Lasts.UNKNOWN) -> None:
         """Take the home for this process, or say who has it. `shared`: nothing is stored in it, so others may too."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -35,16 +84,19 @@ class Home:
                 return
             self._lock.acquire(blocking=False)
         except Timeout as error:
+            owner = owner_of(self.path)
+            who = f" (pid {owner.pid})" if owner.pid else ""
             raise HomeBusyError(
-                f"The home {self.path} is in use by another Kedge process{self._owner()}.",
+                f"The home {self.path} is in use by another Kedge process{who}.",
                 hint="Use that server's HTTP API, wait for it to end, or name another folder with --home.",
+                details=asdict(owner),
             ) from error
         except OSError as error:
             raise StoreError(
                 f"The home {self.path} cannot be used: {error.strerror}.",
                 hint="Choose a folder you may write to with --home or KEDGE_HOME.",
             ) from error
-        (self.path / OWNER).write_text(json.dumps({"pid": os.getpid()}), "utf-8")
+        tell_owner(self.path, Owner(os.getpid(), None, lasts))
 
     def release(self) -> None:
         """Let others have it."""
@@ -95,9 +147,3 @@ class Home:
         for path in paths:
             if path.absolute().parent == folder:
                 path.unlink(missing_ok=True)
-
-    def _owner(self) -> str:
-        try:
-            return f" (pid {json.loads((self.path / OWNER).read_text('utf-8'))['pid']})"
-        except (OSError, ValueError, KeyError):
-            return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -10,17 +11,20 @@ from kedge.core.errors import KedgeError, QueueFullError, UsageError
 from kedge.core.locks import finishing
 from kedge.core.settings import Settings
 from kedge.core.untrusted import file_name
-from kedge.core.values import IngestMode, IngestRequest, Job
+from kedge.core.values import IngestMode, IngestPlan, IngestRequest, Job
 from kedge.engine.collections import CollectionKeeper, check_name
 from kedge.engine.jobs.opened import Work
 from kedge.engine.jobs.ports import job_lock
 from kedge.engine.kinds import OpenKinds
 from kedge.ingest.batch import OnStep, Target
+from kedge.ingest.estimate import estimated_passages
 from kedge.ingest.tracker import JobTracker, OnProgress, new_job, unpack_request
-from kedge.kinds.ports import IngestRun, OpenKind
+from kedge.kinds.ports import Estimates, IngestRun, OpenKind, Plans
 from kedge.stores.bundle import Stores
 
 log = logging.getLogger(__name__)
+USUAL_WINDOW = 256
+"""Tokens of a passage while no embedder is loaded that says how many it reads."""
 FULL_SECONDS = 30
 """What is said to callers while the queue is full."""
 
@@ -61,6 +65,28 @@ class Intake:
             raise
         await self._work.queue.put(job)
         return job
+
+    async def plan(self, request: IngestRequest) -> IngestPlan:
+        """What the request would do. UsageError for a kind that cannot tell."""
+        way_in = self._kinds.named(request.kind).way_in
+        if not isinstance(way_in, Plans):
+            raise UsageError(
+                f"What an ingestion of the kind {request.kind} would do cannot be told.",
+                hint="Documents and courses can; tables and graphs are taken in whole.",
+            )
+        check_name(request.scope.collection)
+        known = await self._stores.catalog.collections.get(request.scope)
+        keeper = self._keeper
+        embedder = await (keeper.embedder(self._settings.embedder) if known is None else keeper.embedder_of(known))
+        return await way_in.plan(self._stores.catalog, request, embedder, self._settings)
+
+    async def estimate(self, request: IngestRequest) -> int | None:
+        """About how many passages the request will give; None where the size of a source is not known."""
+        kind = self._kinds.named(request.kind)
+        if isinstance(kind.way_in, Estimates):
+            return await asyncio.to_thread(kind.way_in.estimate, request)
+        window = self._keeper.window or USUAL_WINDOW
+        return await asyncio.to_thread(estimated_passages, request, self._settings.chunk_tokens or min(window, 1024))
 
     async def keep(self, name: str, chunks: AsyncIterator[bytes]) -> tuple[str, str]:
         """Keep an upload until its job has run, where whoever runs it can read it. QueueFullError."""

@@ -61,11 +61,6 @@ class OpenKinds:
         """The kind of that name, or None where the package that brings it is broken or not installed."""
         return self.named(name) if name in installed() and name not in self._broken else None
 
-    def counted(self, collection: Collection) -> Collection:
-        """The collection with its kind's own counts."""
-        kind = installed().get(collection.kind)
-        return collection if kind is None else kind.counted(collection, self._settings)
-
     def open_all(self) -> None:
         """Open every kind now rather than when it is first asked for. A broken one is told of when it is."""
         for name in installed():

@@ -117,6 +117,7 @@ class Reindexer:
             async with self._locks.writing(scope):
                 await filling.fill()
                 await self._stores.catalog.indexes.switch(target, keep=keep)
+                await self._keeper.name_index(_pointing(used, target), kind_named(used.kind), used.index_name)
         except KedgeError as error:
             await self._clear_if_deleted(target)
             error.hint = f"{error.hint} {UNCHANGED}".strip()

@@ -25,6 +25,10 @@ EXPORT_SECONDS = 10.0
 """For sending what is left when the process ends."""
 
 
+_FIGURES = {"similarity": telemetry.SIMILARITY, "similarity_near": telemetry.SIMILARITY_NEAR}
+"""Where figures about the work are kept, by what `measure` calls them."""
+
+
 class Tracer(Protocol):
     """Makes spans of stages and requests."""
 
@@ -170,6 +174,10 @@ class Watch:
     def done(self, name: str, seconds: float) -> None:
         if self._metrics is not None:
             self._metrics.observe(telemetry.STAGE_SECONDS, seconds, name)
+
+    def measured(self, what: str, value: float, kind: str) -> None:
+        if self._metrics is not None:
+            self._metrics.observe(_FIGURES[what], value, kind)
 
     def carried(self) -> Mapping[str, str]:
         return self.tracer.carried()

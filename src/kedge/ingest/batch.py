@@ -65,3 +65,5 @@ class Batch:
     """Bytes of sources that this batch finishes, for the progress shown."""
     files: int = 0
     """Sources that this batch finishes."""
+    new: int = 0
+    """Those of them of which nothing was visible before."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from kedge.core.values import Document, DocumentStatus, IngestMode, IngestRequest, Scope
 from kedge.stores.catalog.ports import Catalog
@@ -44,6 +45,17 @@ class Changes:
         """True when the live version was made from the same content and options."""
         document = self._known.get(url)
         return self._mode is IngestMode.INCREMENTAL and document is not None and document.file_hash == file_hash
+
+    def is_new(self, url: str) -> bool:
+        """Whether nothing of it is visible yet."""
+        document = self._known.get(url)
+        return document is None or document.file_hash is None
+
+    def state(self, url: str, file_hash: str) -> Literal["new", "modified", "unchanged"]:
+        """What the source is to what is there."""
+        if self.is_new(url):
+            return "new"
+        return "unchanged" if self.unchanged(url, file_hash) else "modified"
 
     def vanished(self, gone: Callable[[str, str], bool]) -> list[Known]:
         """Documents that were looked for and are not there any more; `gone` says which, by url and origin."""

@@ -78,8 +78,16 @@ class Checker:
     """Checks every collection of every tenant that the catalog knows."""
 
     def __init__(
-        self, stores: Stores, embedder_of: EmbedderOf, writing: Writing, kind_of: Callable[[str], CheckedKind | None]
+        self,
+        stores: Stores,
+        embedder_of: EmbedderOf,
+        writing: Writing,
+        kind_of: Callable[[str], CheckedKind | None],
+        *,
+        shown: int | None = SHOWN_IDS,
     ) -> None:
+        """`shown`: how many ids a problem names; None: all."""
+        self._shown = shown
         self._stores = stores
         self._kind_of = kind_of
         self._embedder_of = embedder_of
@@ -103,7 +111,7 @@ class Checker:
                 problems += await self._unswept(scope, repair=repair)
                 differences = await self._compare(collection)
                 passages += len(differences.live)
-                found = _problems(collection, differences, repaired=repair)
+                found = _problems(collection, differences, self._shown, repaired=repair)
                 if repair and found:
                     await self._repair(collection, differences)
                     repaired += sum(problem.count for problem in found)
@@ -207,7 +215,7 @@ class Checker:
             await self._stores.graph.write(scope, kind.relates.relations(live, versions))
 
 
-def _problems(collection: Collection, found: _Differences, *, repaired: bool) -> list[Problem]:
+def _problems(collection: Collection, found: _Differences, shown: int | None, *, repaired: bool) -> list[Problem]:
     scope = collection.scope
     parts = (
         ("missing_vectors", found.missing_vectors, "Live passages without a vector: they cannot be found by meaning."),
@@ -217,7 +225,7 @@ def _problems(collection: Collection, found: _Differences, *, repaired: bool) ->
         ("orphaned_graph", found.orphaned_graph, "Chunks in the graph that the catalog does not know as live."),
     )
     return [
-        Problem(kind, scope.collection, scope.tenant, len(ids), detail, tuple(ids[:SHOWN_IDS]), repaired=repaired)
+        Problem(kind, scope.collection, scope.tenant, len(ids), detail, tuple(ids[:shown]), repaired=repaired)
         for kind, ids, detail in parts
         if ids
     ]

@@ -12,7 +12,9 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
-from kedge.core.errors import KedgeError, SourceFault
+import numpy as np
+
+from kedge.core.errors import KedgeError, SourceFault, in_collection
 from kedge.core.ids import document_id, version_id
 from kedge.core.stages import stage
 from kedge.core.values import (
@@ -29,13 +31,19 @@ from kedge.ingest.batch import Batch, Target, as_points
 from kedge.ingest.changes import Changes
 from kedge.ingest.extract.concepts import EarlierRuns, extract
 from kedge.ingest.extract.titles import TitleIndex
+from kedge.ingest.fitness import check_passages, check_vectors
 from kedge.ingest.ports import KnowsOrigins, Opened, PassageMaker, Relates
 from kedge.ingest.sources.source import Source
+from kedge.ingest.telling import OnPart, listening
 from kedge.ingest.tracker import JobTracker
 from kedge.ingest.write.moving import Moving
 from kedge.ingest.write.remove import delete_documents, sweep
+from kedge.models.ports import Vectors
+from kedge.stores.graph.reads import CanMarkDocuments
 
 BATCH_PASSAGES = 256
+TOLD_PASSAGES = 128
+"""Passages that are embedded between two looks at the progress."""
 QUEUED_BATCHES = 2
 SOURCES_AT_ONCE = 64
 BYTES_AT_ONCE = 1 << 19
@@ -49,6 +57,8 @@ class Prepared:
     source: Source
     opened: Opened
     pieces: Iterator[list[Passage]]
+    new: bool
+    """Whether nothing of it was visible before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +82,8 @@ class Pipeline:
         self._step = target.on_step
         self._moving = Moving(target, kind)
         self._building: set[str] = set()
+        self._cut = 0
+        """Passages that were cut so far."""
         self._runs: dict[str, EarlierRuns] = {}
         """Of documents that are not complete yet, what the graph has been told of them."""
 
@@ -140,6 +152,7 @@ class Pipeline:
     async def _stage_all(self, staged: asyncio.Queue[Batch | None]) -> None:
         batch = Batch()
         found = iter(self._sources)
+        self._loop = asyncio.get_running_loop()
         while items := await asyncio.to_thread(self._prepare_some, found):
             await self._tracker.add(files_discovered=len(items))
             ready = [item for item in items if isinstance(item, Prepared)]
@@ -154,6 +167,7 @@ class Pipeline:
                 else:
                     batch = await self._fill(item, batch, staged)
         await self._stage(batch, staged)
+        await self._tracker.all_cut(self._cut)
         for note in self._sources.notes():
             await self._tracker.warn(note)
         await staged.put(None)
@@ -175,14 +189,24 @@ class Pipeline:
             file_hash = self._kind.fingerprint(source, self._request, embedder, settings)
             if self._plan.unchanged(source.url, file_hash):
                 return source
-            with stage("ingest.parse", bytes=source.size):
+            with stage("ingest.parse", bytes=source.size), listening(self._reading(source)):
                 opened = self._fresh(self._kind.open(source, self._request, file_hash, embedder, settings))
+            new = self._plan.is_new(source.url)
             if source.size > BYTES_AT_ONCE:
-                return Prepared(source, opened, opened.pieces)
+                return Prepared(source, opened, opened.pieces, new)
             with stage("ingest.chunk"):
-                return Prepared(source, opened, iter(list(opened.pieces)))
+                return Prepared(source, opened, iter(list(opened.pieces)), new)
         except SourceFault as fault:
             return Refused(source, fault)
+
+    def _reading(self, source: Source) -> OnPart:
+        """Tells the tracker how far the source is read, from the thread that reads it."""
+
+        def on_part(done: int, parts: int, _picture: bool) -> None:
+            read = source.size * done // max(parts, 1)
+            asyncio.run_coroutine_threadsafe(self._tracker.reading(read), self._loop)
+
+        return on_part
 
     def _fresh(self, opened: Opened) -> Opened:
         """In full mode a version is built anew although its content is the one that is live."""
@@ -229,6 +253,7 @@ class Pipeline:
         batch.complete.append(version)
         batch.source_bytes += uncounted
         batch.files += 1
+        batch.new += item.new
         for warning in item.opened.warnings:
             await self._tracker.warn(f"{item.source.label}: {warning}")
         return batch
@@ -243,6 +268,8 @@ class Pipeline:
     async def _stage(self, batch: Batch, staged: asyncio.Queue[Batch | None]) -> None:
         if not batch.versions:
             return
+        check_passages(batch.passages, batch.documents)
+        self._cut += len(batch.passages)
         index = self._target.collection.index_name
         versions = list(batch.versions.values())
         with stage("ingest.store", passages=len(batch.passages)):
@@ -265,10 +292,20 @@ class Pipeline:
             await self._stores.catalog.documents.set_status(list(batch.versions.values()), DocumentStatus.EMBEDDING)
             if batch.pending:
                 with stage("ingest.embed", passages=len(batch.pending)):
-                    batch.vectors = await self._target.embedder.embed([one.embed_text for one in batch.pending])
+                    batch.vectors = await self._embedded(batch)
+                check_vectors(batch.vectors, self._target.collection.dimension)
             self._step("embedded")
             await embedded.put(batch)
         await embedded.put(None)
+
+    async def _embedded(self, batch: Batch) -> Vectors:
+        """One vector for each pending passage; told part by part, as a batch takes seconds on a small machine."""
+        texts = [one.embed_text for one in batch.pending]
+        parts = []
+        for at in range(0, len(texts), TOLD_PASSAGES):
+            parts.append(await self._target.embedder.embed(texts[at : at + TOLD_PASSAGES]))
+            await self._tracker.embedded(len(parts[-1]))
+        return np.concatenate(parts)
 
     # ------------------------------------------------------------ task 3: index, extract, switch
 
@@ -285,9 +322,11 @@ class Pipeline:
             return
         points = self._moving.marked(batch, as_points(batch.pending, batch.vectors))
         points += self._moving.marked(batch, await self._moving.kept(batch.refreshed))
-        await self._stores.vectors.upsert(index, self._scope.tenant, points)
+        with in_collection(self._scope.collection, self._target.collection.embedder):
+            await self._stores.vectors.upsert(index, self._scope.tenant, points)
         self._step("vectors written")
-        await self._stores.catalog.passages.mark_indexed([point.id for point in points], index)
+        kept = {one.id for one in batch.refreshed}
+        await self._stores.catalog.passages.mark_indexed([point.id for point in points], index, kept=kept)
         self._step("marked")
 
     async def _extract(self, batch: Batch) -> None:
@@ -303,15 +342,23 @@ class Pipeline:
 
     async def _switch(self, batch: Batch) -> None:
         if batch.complete:
+            await self._mark_active(batch)
             await self._stores.catalog.documents.switch(batch.complete)
             self._building.difference_update(batch.complete)
             self._step("switched")
         await self._tracker.add(
             source_bytes=batch.source_bytes,
             files_processed=batch.files,
+            files_new=batch.new,
             processed_passages=len(batch.passages),
             passages_created=len(batch.pending),
         )
+
+    async def _mark_active(self, batch: Batch) -> None:
+        """In the graph, before the switch: killed in between, the job is run again and ends the same (D-26)."""
+        done = [document for document, version in batch.versions.items() if version in batch.complete]
+        if isinstance(self._stores.graph, CanMarkDocuments):
+            await self._stores.graph.mark_documents(self._scope, done, DocumentStatus.ACTIVE.value)
 
     # ------------------------------------------------------------ after the batches
 

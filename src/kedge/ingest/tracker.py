@@ -10,7 +10,8 @@ from typing import Any
 
 from kedge.core.errors import KedgeError
 from kedge.core.ids import new_id
-from kedge.core.values import IngestMode, IngestRequest, Job, JobStatus, Json, Scope, SourceError
+from kedge.core.urls import without_password
+from kedge.core.values import IngestMode, IngestRequest, Job, JobStatus, Json, Metadata, Scope, SourceError
 from kedge.stores.catalog.ports import Jobs
 
 OnProgress = Callable[[Job], None]
@@ -28,6 +29,10 @@ class JobTracker:
         self._persisted = 0.0
         self._bytes_total = 0
         self._bytes_done = 0
+        self._bytes_read = 0
+        """Of the file that is being read."""
+        self._embedded = 0
+        """Passages that have their vectors and are not written yet."""
         self.job = job
 
     async def start(self) -> None:
@@ -54,12 +59,35 @@ class JobTracker:
         await self._set(force=True, status=status, current_step=status.value)
 
     async def add(self, *, source_bytes: int = 0, **counts: int) -> None:
-        """Add to counters, and show progress by the share of bytes that is done."""
+        """Add to counters, and show progress: by passages once all are cut, before that by the bytes that are done."""
         self._bytes_done += source_bytes
+        self._bytes_read = 0 if source_bytes else self._bytes_read
+        self._embedded = max(0, self._embedded - counts.get("passages_created", 0))
         changes: dict[str, Any] = {name: getattr(self.job, name) + count for name, count in counts.items()}
-        share = self._bytes_done / self._bytes_total if self._bytes_total else 0.0
-        changes["progress"] = max(self.job.progress, min(99, int(100 * share)))
-        await self._set(force=False, **changes)
+        processed = changes.get("processed_passages", self.job.processed_passages)
+        await self._set(force=False, **changes, progress=self._progress(processed, self.job.total_passages))
+
+    async def reading(self, source_bytes: int) -> None:
+        """So much of the file that is being read is read; it counts by half, as its passages are still to come."""
+        self._bytes_read = source_bytes
+        await self._set(force=False, progress=self._progress(self.job.processed_passages, self.job.total_passages))
+
+    async def embedded(self, passages: int) -> None:
+        """So many more passages have their vectors; they count by half until they are written."""
+        self._embedded += passages
+        await self._set(force=False, progress=self._progress(self.job.processed_passages, self.job.total_passages))
+
+    async def all_cut(self, passages: int) -> None:
+        """So many passages are there in all; from now on it can be said how many are left."""
+        progress = self._progress(self.job.processed_passages, passages)
+        await self._set(force=True, total_passages=passages, progress=progress)
+
+    def _progress(self, processed: int, total: int | None) -> int:
+        """Never less than before, and never all before the end."""
+        done = self._bytes_done + self._bytes_read / 2
+        share = done / self._bytes_total if self._bytes_total else 0.0
+        share = (processed + self._embedded / 2) / total if total else share
+        return max(self.job.progress, min(99, int(100 * share)))
 
     async def report(self, error: SourceError) -> None:
         """Remember a source that could not be taken in."""
@@ -80,12 +108,19 @@ class JobTracker:
             progress=100,
             total_passages=self.job.processed_passages,
             completed_at=datetime.now(UTC),
+            request=_told(self.job.request),
         )
         return self.job
 
     async def fail(self, error: KedgeError) -> Job:
         """Ended without success; says why."""
-        await self._set(force=True, status=JobStatus.FAILED, error_message=str(error), completed_at=datetime.now(UTC))
+        await self._set(
+            force=True,
+            status=JobStatus.FAILED,
+            error_message=str(error),
+            completed_at=datetime.now(UTC),
+            request=_told(self.job.request),
+        )
         return self.job
 
     async def _set(self, *, force: bool, **changes: Any) -> None:
@@ -123,6 +158,14 @@ def pack_request(request: IngestRequest) -> dict[str, Json]:
         "uploads": uploads,
         "options": dict(request.options),
     }
+
+
+def _told(request: Metadata) -> Metadata:
+    """What is kept of the request of a job that has ended and is never run again: no password of a source."""
+    sources = request.get("sources")
+    if not isinstance(sources, list):
+        return request
+    return {**request, "sources": [without_password(one) if isinstance(one, str) else one for one in sources]}
 
 
 def unpack_request(job: Job) -> IngestRequest:

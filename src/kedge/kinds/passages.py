@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable
 
 from kedge.answer.pipeline import Answerer
-from kedge.core.values import Answer, IngestRequest, Query, SearchResult, StreamEvent
+from kedge.core.settings import Settings
+from kedge.core.values import Answer, IngestPlan, IngestRequest, Query, SearchResult, StreamEvent
 from kedge.ingest.batch import Target
 from kedge.ingest.pipeline import Pipeline
 from kedge.ingest.ports import PassageMaker
 from kedge.ingest.tracker import JobTracker
 from kedge.kinds.ports import IngestRun
+from kedge.models.ports import Embedder
 from kedge.retrieve.pipeline import Retriever
+from kedge.stores.catalog.ports import Catalog
 
 
 class PassagesWayIn:
@@ -27,6 +30,13 @@ class PassagesWayIn:
 
     def sole_document(self, request: IngestRequest) -> str | None:
         return self._sole_document(request)
+
+    async def plan(
+        self, catalog: Catalog, request: IngestRequest, embedder: Embedder, settings: Settings
+    ) -> IngestPlan:
+        from kedge.ingest.plan import planned  # wanted by few, and it loads what reads files
+
+        return await planned(catalog, self._maker, request, embedder, settings)
 
     def run(self, target: Target, request: IngestRequest, tracker: JobTracker) -> IngestRun:
         return Pipeline(target, self._maker, request, tracker)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kedge.core.values import (
         Answer,
         Collection,
+        IngestPlan,
         IngestRequest,
         Job,
         Query,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from kedge.models.ports import Embedder, LanguageModel
     from kedge.retrieve.pipeline import Retriever
     from kedge.stores.bundle import Stores
+    from kedge.stores.catalog.ports import Catalog
 
 
 # ---------------------------------------------------------------- what a kind says of itself
@@ -80,6 +82,30 @@ class RouteGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class OnPage:
+    """What the page at `/rag` has to know of a kind. One that says nothing is shown as documents are, by its name."""
+
+    label: str = ""
+    """What its sources are called where they are added; empty: they cannot be added on the page."""
+    help: str = ""
+    """One line below: which files they are, and what answers make of them."""
+    suffixes: tuple[str, ...] = ()
+    """Of the files that the browser offers; empty: all."""
+    files: str = "Several at once"
+    """How many files may be chosen, in words."""
+    source: tuple[str, str] = ("document", "documents")
+    """What was added, one and many."""
+    part: tuple[str, str] = ("passage", "passages")
+    """What was made of it, one and many."""
+    counts_parts: bool = False
+    """Whether a collection is measured by its parts; else by its sources."""
+    replaces: bool = False
+    """Whether what is added takes the place of what the collection holds."""
+    opens: bool = True
+    """Whether what is cited can be read where it stands; else a citation says all there is."""
+
+
+@dataclass(frozen=True, slots=True)
 class Surfaces:
     """What a kind adds to the surfaces. Each target is loaded when its surface is opened, and not before."""
 
@@ -93,6 +119,8 @@ class Surfaces:
     """`module:class`, made with (`Kedge`); its public methods become methods of `Kedge`, and it is there itself under
     the name of `blocking_name`."""
     blocking_name: str = ""
+    page: OnPage = OnPage()
+    """What the page says of it."""
 
     def targets(self) -> list[tuple[str, str]]:
         """Everything that is named here, with the class it has to be an object of: for a look at all of them."""
@@ -219,6 +247,24 @@ class WayOut(Protocol):
 
 
 @runtime_checkable
+class Plans(Protocol):
+    """A way in that can tell beforehand what an ingestion would do."""
+
+    async def plan(
+        self, catalog: Catalog, request: IngestRequest, embedder: Embedder, settings: Settings
+    ) -> IngestPlan:
+        """Which sources are new, modified or gone. Nothing is written."""
+
+
+@runtime_checkable
+class Estimates(Protocol):
+    """A way in that knows better than by tokens how many passages a source gives."""
+
+    def estimate(self, request: IngestRequest) -> int | None:
+        """By the size of the sources, without reading them; None where that is not known."""
+
+
+@runtime_checkable
 class TakesMore(Protocol):
     """A way out that gives more than the usual number of results."""
 
@@ -250,6 +296,9 @@ class OpenKind:
 
     async def delete(self, scope: Scope) -> None:
         """Clear what only this kind keeps of a collection that is about to be deleted."""
+
+    async def reindexed(self, collection: Collection) -> None:
+        """The collection has another embedder now: build anew what only this kind keeps of the index."""
 
     async def problems(self, collection: Collection, *, repair: bool) -> Sequence[Problem]:  # noqa: ARG002
         """How what only this kind keeps differs from the index; with `repair`, after putting it right."""

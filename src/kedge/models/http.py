@@ -20,6 +20,7 @@ from pydantic import SecretStr
 
 from kedge.core.errors import ConfigError, ModelError
 from kedge.core.stages import carried
+from kedge.core.tls import trusted
 
 RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
 """Statuses that may pass when asked again."""
@@ -111,7 +112,7 @@ class Endpoint:
         loop = asyncio.get_running_loop()
         if self._client is None or self._loop is not loop:
             headers = {"Authorization": f"Bearer {self.key.get_secret_value()}"} if self.key else {}
-            self._client = httpx.AsyncClient(headers=headers, timeout=self.timeout)
+            self._client = httpx.AsyncClient(headers=headers, timeout=self.timeout, verify=trusted())
             self._slots = asyncio.Semaphore(CONCURRENT)
             self._loop = loop
         return self._client

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kedge.core.values import Scope
-from kedge.retrieve.channels.graph import PassageFeatures
+from kedge.retrieve.channels.pool import PassageFeatures
 from kedge.stores.ports import CanReadPoints
 
 

@@ -1,13 +1,14 @@
 """The way out: embed → vectors ∥ keywords ∥ graph → fuse → rerank → by time, if one is named → keep what is live.
 
-Vector and keyword search and the graph's reading of the question run at the same time; the walk along the graph
-starts from what they found. A hit that the catalog does not know as live, or whose metadata there does not pass the
-filter, is dropped: the indexes are never believed.
+Vector and keyword search and the graph's walk from what the question names run at the same time; only what starts at
+the hits of the others comes after. A hit that the catalog does not know as live, or whose metadata there does not
+pass the filter, is dropped: the indexes are never believed.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,15 +18,16 @@ from datetime import UTC, datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from kedge.core.errors import NotFoundError, QueryError
+from kedge.core.errors import NotFoundError, QueryError, in_collection
 from kedge.core.settings import Settings
-from kedge.core.stages import stage
+from kedge.core.stages import measure, stage
 from kedge.core.untrusted import fault_in_line
 from kedge.core.values import (
     MAX_QUERY_CHARS,
     MAX_TOP_K,
     Collection,
     Passage,
+    Predicate,
     Query,
     Scope,
     Scored,
@@ -33,16 +35,12 @@ from kedge.core.values import (
     SearchResult,
 )
 from kedge.core.values.filters import Eq, Filter, all_of, check_filter, evaluate, or_moving
+from kedge.core.values.filters import fields as filter_fields
 from kedge.models.ports import Reranker
 from kedge.models.registry import open_reranker
-from kedge.retrieve.channels.graph import (
-    GraphResult,
-    NamedConcepts,
-    TraversalQuestion,
-    read_question,
-    search_graph,
-    weigh_question,
-)
+from kedge.retrieve.channels.graph import search_graph
+from kedge.retrieve.channels.named import NamedConcepts, read_question
+from kedge.retrieve.channels.pool import GraphResult, TraversalQuestion, weigh_question
 from kedge.retrieve.features import StoredFeatures
 from kedge.retrieve.fuse import Fused, add_bonus, blend, fuse_by_rank, with_ranks
 from kedge.retrieve.parameters import PARAMETERS
@@ -56,12 +54,17 @@ from kedge.stores.ports import CanKeywordSearch, CanReadPoints, CanWeighTerms, S
 from kedge.text.analyze import SparseTerms
 from kedge.text.periods import periods
 
+log = logging.getLogger(__name__)
 LOOKS = 5
 """How often a collection of rewritten passages is searched again while it changes."""
 RERANKED = 50
 """Best candidates that the light reranker orders."""
 SOFT: float = PARAMETERS["soft"]
 """What a full soft match of the question's words adds to a score, which is on the scale 0 to 2."""
+NEAR = 0.1
+"""How far from the threshold a similarity may be to be measured as near it."""
+MEASURED = 10
+"""Best hits of the vector channel whose scores are kept as metrics."""
 READ_BY_MODEL = 20
 """Best candidates that a reranking model reads."""
 MODEL = 0.5
@@ -69,6 +72,8 @@ MODEL = 0.5
 TOLD_AS = {"vector": "vectors", "keyword": "keywords", "graph_question": "graph"}
 """Names of stages where they differ from those of the times."""
 SPARSE = SparseTerms()
+RELATIONS = frozenset(predicate.value for predicate in Predicate)
+"""Steps of a path that name a relation, not a concept."""
 Array = NDArray[np.float32]
 
 
@@ -86,8 +91,18 @@ def validate(query: Query, most: int = MAX_TOP_K) -> None:
         raise QueryError(f"The question {fault}.", hint="Type it again, or remove what cannot be seen.")
     if query.where is not None:
         check_filter(query.where)
-    if query.top_k not in range(1, most + 1):
-        raise QueryError(f"top_k must be between 1 and {most}", details={"top_k": query.top_k})
+    if type(query.top_k) is not int or query.top_k < 1:
+        raise QueryError(
+            f"top_k must be positive integer, got {query.top_k}",
+            hint=f"Ask for 1 to {most}.",
+            details={"top_k": query.top_k},
+        )
+    if query.top_k > most:
+        raise QueryError(
+            f"top_k must be between 1 and {most}",
+            hint="Ask for fewer, or raise the setting max_top_k.",
+            details={"top_k": query.top_k},
+        )
 
 
 @dataclass(slots=True)
@@ -106,6 +121,14 @@ class _QueryRun:
     weights: Mapping[int, float] = field(default_factory=dict)
     """Weight of each term of the question."""
     graph: GraphResult = field(default_factory=lambda: GraphResult((), {}))
+    fused: dict[str, float] = field(default_factory=dict)
+    """Score of each candidate before reranking."""
+    reranked_top: float | None = None
+    """The best score after it."""
+    said: dict[str, float] = field(default_factory=dict)
+    """What the reranking model said of those that it read."""
+    stored: dict[str, StoredPoint] = field(default_factory=dict)
+    """Points that were read from the store."""
     passages: dict[str, Passage | None] = field(default_factory=dict)
     """What the catalog was asked for: each passage, or None for one that it does not show to readers."""
     since: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -159,19 +182,26 @@ class Retriever:
             return await self._rank(query, query.top_k, collection)
         return await self.rank(query, query.top_k)
 
-    async def rank(self, query: Query, limit: int) -> SearchResult:
-        """The `limit` best passages. Read again once if the collection was re-indexed under our feet."""
+    async def rank(self, query: Query, limit: int, *, near: float | None = None) -> SearchResult:
+        """The `limit` best passages. Read again once if the collection was re-indexed under our feet.
+
+        `near`: the similarity that the caller tests for, about which scores are measured; else the threshold.
+        """
         try:
-            return await self._rank(query, limit, await self._collections.get(query.scope))
+            return await self._rank(query, limit, await self._collections.get(query.scope), near)
         except NotFoundError:
             collection = await self._collections.get(query.scope)
         try:
-            return await self._rank(query, limit, collection)
+            return await self._rank(query, limit, collection, near)
         except NotFoundError as error:
             error.hint = "Run `kedge check --repair`: it makes the index again."
             raise
 
-    async def _rank(self, query: Query, limit: int, collection: Collection) -> SearchResult:
+    async def _rank(self, query: Query, limit: int, collection: Collection, near: float | None = None) -> SearchResult:
+        with in_collection(query.scope.collection, collection.embedder):
+            return await self._ranked(query, limit, collection, near)
+
+    async def _ranked(self, query: Query, limit: int, collection: Collection, near: float | None) -> SearchResult:
         if not collection.passages:  # its index may not be made yet, or be dropped already
             return SearchResult(query.text, (), {"total": 0.0})
         started = time.perf_counter()
@@ -180,6 +210,7 @@ class Retriever:
         if self._rewritten and (run.unseen or await self._changing(query.scope, run.since)):
             run, fused, kept, passages = await self._settled(run, kept, passages, limit)
         hits = _hits(run, kept, passages, self._settings.threshold)
+        _tell_similarity(run, self._settings.threshold if near is None else near)
         run.timings["total"] = 1000 * (time.perf_counter() - started)
         return SearchResult(
             query=query.text,
@@ -187,6 +218,8 @@ class Retriever:
             timings_ms=run.timings,
             counts=_counts(run, fused),
             warnings=tuple(await self._diagnose(run, hits)),
+            measures=_measures(run),
+            strategy="hybrid" if self._with_graph(query) else "vector_only",
         )
 
     async def _changing(self, scope: Scope, since: datetime) -> bool:
@@ -204,7 +237,7 @@ class Retriever:
         """
         for _ in range(LOOKS):
             seen = [(item.passage_id, passages[item.passage_id].version_id) for item in kept]
-            run = replace(run, passages={}, reads=0, unseen=set(), graph=GraphResult((), {}))
+            run = replace(run, passages={}, reads=0, unseen=set(), graph=GraphResult((), {}), stored={}, said={})
             fused, kept, passages = await self._found(run, limit)
             if seen == [(item.passage_id, passages[item.passage_id].version_id) for item in kept]:
                 break
@@ -215,10 +248,13 @@ class Retriever:
         await self._channels(run)
         with run.timed("fuse"):
             fused = self._fuse(run)
+        run.fused = {item.passage_id: item.score for item in fused}
         with run.timed("rerank"):
             ranked = await self._timely(run, await self._rerank(run, fused))
+        run.reranked_top = ranked[0].score if ranked else None
         with run.timed("live"):
             kept, passages = await self._live(run, ranked, limit)
+            await self._measure(run, kept)
         return fused, kept, passages
 
     async def _embed(self, query: Query, collection: Collection) -> _QueryRun:
@@ -235,7 +271,7 @@ class Retriever:
     # ------------------------------------------------------------ channels
 
     async def _channels(self, run: _QueryRun) -> None:
-        """All channels at once; the graph's walk needs the other two, so its second half follows them."""
+        """All channels at once; what the graph's walk does from the hits of the other two follows them."""
         dense = asyncio.create_task(self._dense(run))
         keyword = asyncio.create_task(self._keyword(run))
         weights = asyncio.create_task(self._weights(run))
@@ -250,30 +286,35 @@ class Retriever:
     async def _dense(self, run: _QueryRun) -> list[Scored]:
         if "vector" not in self._settings.channels:
             return []
+        index, limit = run.collection.index_name, self._settings.candidates
         with run.timed("vector"):
-            return await self.stores.vectors.search(
-                run.collection.index_name,
-                run.query.scope.tenant,
-                run.vector,
-                self._settings.candidates,
-                run.index_where,
-            )
+            hits = await self.stores.vectors.search(index, run.query.scope.tenant, run.vector, limit, run.index_where)
+        _log_search("vector search", run, hits)
+        return hits
 
     async def _keyword(self, run: _QueryRun) -> list[Scored]:
         if "keyword" not in self._settings.channels or not isinstance(self.stores.vectors, CanKeywordSearch):
             return []
         with run.timed("keyword"):
             index, tenant = run.collection.index_name, run.query.scope.tenant
-            return await self.stores.vectors.keyword_search(
+            hits = await self.stores.vectors.keyword_search(
                 index, tenant, run.query.text, self._settings.candidates, run.index_where
             )
+        _log_search("keyword search", run, hits)
+        return hits
 
     async def _named(self, run: _QueryRun) -> NamedConcepts | None:
         """What the question names in the graph; None when the graph is not to be searched."""
-        if not run.query.include_graph or "graph" not in self._settings.channels:
+        if not self._with_graph(run.query):
             return None
+        points = self.stores.vectors
+        reader = StoredFeatures(points, run.collection.index_name) if isinstance(points, CanReadPoints) else None
         with run.timed("graph_question"):
-            return await read_question(self.stores.graph, run.query.scope, run.query.text)
+            return await read_question(self.stores.graph, run.query.scope, run.query.text, reader=reader)
+
+    def _with_graph(self, query: Query) -> bool:
+        """Whether the graph is to be searched: by the query and by the settings."""
+        return query.include_graph and "graph" in self._settings.channels
 
     async def _weights(self, run: _QueryRun) -> Mapping[int, float]:
         idf = await term_weights(self.stores.vectors, run.collection, run.query.text)
@@ -320,6 +361,14 @@ class Retriever:
         passages |= await self._visible(run, sorted(steps - passages.keys()))
         return kept, passages
 
+    async def _measure(self, run: _QueryRun, kept: Sequence[Fused]) -> None:
+        """Read the points of hits that a channel did not return, where they were not read before: for raw scores."""
+        points = self.stores.vectors
+        found = _scores(run.dense).keys() & _scores(run.keyword).keys() | run.stored.keys()
+        lacking = [item.passage_id for item in kept if item.passage_id not in found]
+        if lacking and isinstance(points, CanReadPoints):
+            run.stored |= await points.read(run.collection.index_name, run.query.scope.tenant, lacking)
+
     async def _visible(self, run: _QueryRun, ids: Sequence[str], *, filtered: bool = True) -> dict[str, Passage]:
         asked = [key for key in ids if key not in run.passages]
         if asked:
@@ -348,6 +397,7 @@ class Retriever:
         head = list(fused[:RERANKED])
         wanted = [item.passage_id for item in head]
         stored = await points.read(run.collection.index_name, run.query.scope.tenant, wanted)
+        run.stored |= stored
         if any(item.passage_id not in stored for item in head):
             return list(fused)
         scores = np.array([item.score for item in head], dtype=np.float32)
@@ -377,6 +427,7 @@ class Retriever:
         passages = await self._visible(run, [item.passage_id for item in ranked[:READ_BY_MODEL]])
         head = [item for item in ranked[:READ_BY_MODEL] if item.passage_id in passages]
         said = await self._reranker.rerank(run.query.text, [passages[item.passage_id].embed_text for item in head])
+        run.said = {item.passage_id: one for item, one in zip(head, said, strict=True)}
         best = max(ranked[0].score, 1e-9)
         mixed = _reordered(head, [item.score / best + MODEL * one for item, one in zip(head, said, strict=True)])
         last = mixed[-1].score if mixed else 1.0
@@ -395,6 +446,12 @@ class Retriever:
             return []
         passing = await self.stores.vectors.count(run.collection.index_name, run.query.scope.tenant, run.where)
         samples = ", ".join(f"{hit.score:.3f}" for hit in run.dense[:3]) or "none"
+        log.warning(
+            "vector search returned 0 results although %d passages have embeddings, %d of which pass the filter; "
+            "collection %s, index %s, top_k %d, best vector scores: %s",
+            *(run.collection.passages, passing, run.query.scope.collection, run.collection.index_name),
+            *(run.query.top_k, samples),
+        )
         return [
             f"Nothing was found for {run.query.text[:80]!r} (top_k {run.query.top_k}) although the collection holds "
             f"{run.collection.passages} passages, of which {passing} pass the filter; best vector scores: {samples}. "
@@ -402,15 +459,48 @@ class Retriever:
         ]
 
 
+def _tell_similarity(run: _QueryRun, threshold: float) -> None:
+    """The best similarities and those about the threshold, for tuning it: as metrics, and in the log (G-28)."""
+    if not run.dense:
+        return
+    kind, measured = run.collection.kind, run.dense[:MEASURED]
+    close = [hit.score for hit in measured if abs(hit.score - threshold) <= NEAR]
+    measure("similarity", max(0.0, min(1.0, run.dense[0].score)), kind)
+    for score in close:
+        measure("similarity_near", max(0.0, min(1.0, score)), kind)
+    best, about = (
+        ", ".join(f"{score:.3f}" for score in scores) or "none"
+        for scores in ([hit.score for hit in measured[:3]], close)
+    )
+    where = run.query.scope.collection
+    log.info("best similarities in %s (%s): %s; near the threshold %.2f: %s", where, kind, best, threshold, about)
+
+
+def _log_search(operation: str, run: _QueryRun, hits: Sequence[Scored]) -> None:
+    """What was asked of an index and what it gave; never a vector or the words of a question (Q-13)."""
+    if log.isEnabledFor(logging.DEBUG):
+        fields = ", ".join(sorted(filter_fields(run.index_where))) if run.index_where is not None else "none"
+        best = ", ".join(f"{hit.score:.4f}" for hit in hits[:3]) or "none"
+        log.debug(
+            "%s in index %s: top_k %d, filter on %s, %d hits, best scores %s",
+            *(operation, run.collection.index_name, run.query.top_k, fields, len(hits), best),
+        )
+
+
 def _exact(run: _QueryRun, head: Sequence[Fused], stored: Mapping[str, StoredPoint]) -> Array:
     """Blended score of each hit with the graph's bonus, where each channel's own score is computed, never assumed."""
     points = [stored[item.passage_id] for item in head]
     cosines = np.stack([point.vector for point in points]) @ run.vector
-    keyword = [sum(weight * point.terms.get(term, 0.0) for term, weight in run.weights.items()) for point in points]
+    keyword = [_bm25(run, point) for point in points]
     bonus = {hit.passage_id: hit.bonus for hit in run.graph.hits}
     best = [max((hit.score for hit in hits), default=0.0) for hits in (run.dense, run.keyword)]
     base = exact_blend(cosines, np.array(keyword, dtype=np.float32), best[0], best[1])
     return base + np.array([bonus.get(item.passage_id, 0.0) for item in head], dtype=np.float32)
+
+
+def _bm25(run: _QueryRun, point: StoredPoint) -> float:
+    """The keyword channel's score of a point that it may not have returned."""
+    return sum(weight * point.terms.get(term, 0.0) for term, weight in run.weights.items())
 
 
 def _reordered(head: Sequence[Fused], scores: Sequence[float]) -> list[Fused]:
@@ -429,9 +519,28 @@ def _counts(run: _QueryRun, fused: Sequence[Fused]) -> dict[str, int]:
         "keyword": len(run.keyword),
         "graph": len(run.graph.hits),
         "overlap": sum(item.in_both for item in fused),
-        "concepts": len({step for hit in run.graph.hits for step in hit.path[:-1:2]}),
+        "concepts": len(
+            {
+                step
+                for hit in run.graph.hits
+                for step in hit.path
+                if step not in run.graph.base and step not in RELATIONS
+            }
+        ),
         "candidates": len(fused),
     }
+
+
+def _measures(run: _QueryRun) -> dict[str, float]:
+    """What `SearchResult.measures` holds."""
+    best = [hit.score for hit in run.dense[:MEASURED]]
+    found = {
+        "vector_top": max(best, default=None),
+        "vector_avg": sum(best) / len(best) if best else None,
+        "fused_top": max(run.fused.values(), default=None),
+        "reranked_top": run.reranked_top,
+    }
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _hits(run: _QueryRun, ranked: Sequence[Fused], live: Mapping[str, Passage], threshold: float) -> list[SearchHit]:
@@ -442,7 +551,8 @@ def _hits(run: _QueryRun, ranked: Sequence[Fused], live: Mapping[str, Passage], 
     hits = []
     for rank, item in enumerate(ranked, 1):
         score = strength * max(0.0, item.score / best) if best > 0 else 0.0
-        cosine = dense.get(item.passage_id)
+        point = run.stored.get(item.passage_id)
+        cosine, bm25 = dense.get(item.passage_id), keyword.get(item.passage_id)
         hits.append(
             SearchHit(
                 rank=rank,
@@ -452,7 +562,11 @@ def _hits(run: _QueryRun, ranked: Sequence[Fused], live: Mapping[str, Passage], 
                 keyword_rank=item.keyword_rank,
                 graph_rank=item.graph_rank,
                 vector_score=cosine,
-                keyword_score=keyword.get(item.passage_id),
+                keyword_score=bm25,
+                cosine=cosine if cosine is not None or point is None else float(point.vector @ run.vector),
+                bm25=bm25 if bm25 is not None or point is None else _bm25(run, point),
+                fused_score=run.fused.get(item.passage_id),
+                model_score=run.said.get(item.passage_id),
                 path=(shown := _readable(paths.get(item.passage_id, ()), live, run.graph.base)),
                 path_ids=paths.get(item.passage_id, ()) if shown else (),
                 above_threshold=score >= threshold,

@@ -6,6 +6,7 @@ nothing is dropped; a question that names no time is answered as if this were no
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -22,6 +23,7 @@ from kedge.core.values.identity import (
 from kedge.retrieve.fuse import Fused
 from kedge.text.periods import Period, agreement, periods, without_lengths
 
+_REPORT = re.compile(r"\s+(?:[\w-]+\s+)?(?:filing|report|10-[qk]|statements?|results|figures|numbers|minutes)\b", re.I)
 WEIGHT = 0.25
 """What a full agreement adds to a hit's score, and a contradiction takes from it, as a share of the best score."""
 
@@ -64,6 +66,22 @@ def by_time(question: str, ranked: Sequence[Fused], passages: Mapping[str, Passa
     moved.sort(key=lambda item: (-item.score, item.passage_id))
     rest = [item for item in ranked if item.passage_id not in passages]
     return [*moved, *(replace(item, score=min(item.score, moved[-1].score)) for item in rest)]
+
+
+def with_newest_time(question: str, passages: Iterable[Passage]) -> str:
+    """The question with `latest quarter` or `most recent report` said by the time of the newest report among the
+    passages; the same where it asks for nothing of the kind, or none of them states a time of that length."""
+    stated = [one for passage in passages for one in own_periods(passage) if one.month is not None]
+    for asked in reversed([one for one in periods(question) if one.latest]):
+        fitting = [one for one in stated if asked.months is None or one.months in (None, asked.months)]
+        if not fitting:
+            continue
+        words = str(max(fitting, key=last_day))
+        if asked.months is not None:
+            question = f"{question[: asked.start]}{words}{question[asked.end :]}"
+        elif report := _REPORT.match(question, asked.end):
+            question = f"{question[: report.end()]} ({words}){question[report.end() :]}"
+    return question
 
 
 def _newest(passages: Iterable[Passage], stated: Mapping[str, tuple[Period, ...]]) -> dict[str, float]:

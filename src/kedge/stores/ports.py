@@ -6,8 +6,9 @@ An optional power is a protocol of its own: callers ask `isinstance(store, CanKe
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 from kedge.core.values import Concept, GraphBatch, Json, Role, Scope, Scored
@@ -137,6 +138,67 @@ class CanTellVersion(Protocol):
 
     async def version(self) -> str:
         """Name and version of the server, such as `Qdrant 1.19.2`. StoreError when it does not answer."""
+
+
+@runtime_checkable
+class TellsFailures(Protocol):
+    """What goes on without its server, and says when it had to."""
+
+    on_failure: Callable[[], None]
+    """Called for every call that the server failed."""
+
+
+@runtime_checkable
+class CanAlias(Protocol):
+    """A store on a server that can let a second name lead to an index, for other programs."""
+
+    async def alias(self, name: str, index: str) -> None:
+        """Let the name lead to this index, in one step if it led to another before.
+
+        StoreError when an index has that name itself; NotFoundError for an unknown index.
+        """
+
+    async def aliased(self, name: str) -> str | None:
+        """The server's own name of the index that it leads to; None when it leads nowhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignRow:
+    """A text that another program keeps beside its vector."""
+
+    id: str
+    text: str
+    metadata: Mapping[str, Json]
+    created_at: datetime | None
+    vector: Vector | None = None
+    """As stored, of any length; None where the row has none, or it was not asked for."""
+
+
+@runtime_checkable
+class ForeignTable(Protocol):
+    """Texts with vectors that another program fills, read where they are. Nothing here writes.
+
+    A table that is not there raises `NotFoundError`; an unreachable or failing server raises `StoreError`.
+    """
+
+    @property
+    def shown(self) -> str:
+        """Its address with the user and without the password: what a collection keeps, and opens it by again."""
+
+    async def count(self) -> tuple[int, int]:
+        """How many rows there are, and how many of them have a vector."""
+
+    async def sample(self, limit: int) -> list[ForeignRow]:
+        """Some rows that have a vector, with it, in no promised order."""
+
+    async def nearest(self, vector: Vector, limit: int, *, unit: bool) -> list[Scored]:
+        """At most `limit` rows by cosine similarity, best first. `unit`: stored vectors are known to be of length 1."""
+
+    async def rows(self, ids: Sequence[str], *, vectors: bool = False) -> dict[str, ForeignRow]:
+        """The rows with these ids; unknown ids are left out."""
+
+    async def close(self) -> None:
+        """Release connections. Closing twice is fine."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,13 @@ from kedge.models import registry as models
 from kedge.models.ports import VectorCache
 from kedge.stores.catalog.ports import Catalog
 from kedge.stores.graph.nodes import NodeStore
-from kedge.stores.ports import GraphStore, VectorStore
+from kedge.stores.ports import ForeignTable, GraphStore, VectorStore
 
 CATALOGS: Opener[Catalog] = Opener(STORES, "catalog", "catalog", Catalog)
 VECTORS: Opener[VectorStore] = Opener(STORES, "vectors", "vector store", VectorStore)
 GRAPHS: Opener[GraphStore] = Opener(STORES, "graph", "graph store", GraphStore)
 NODES: Opener[NodeStore] = Opener(STORES, "nodes", "node store", NodeStore)
+FOREIGN: Opener[ForeignTable] = Opener(STORES, "foreign", "store with tables of other programs", ForeignTable)
 CACHES: Opener[VectorCache] = Opener(STORES, "cache", "cache", VectorCache)
 
 

@@ -12,7 +12,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -108,6 +108,18 @@ def title_aliases(title: str) -> list[str]:
     return [key for key in dict.fromkeys(keys) if key]
 
 
+def short_titles(title: str) -> tuple[str, ...]:
+    """The title without its parenthesis, and without its subtitle, where these are other names than the title.
+
+    >>> short_titles("Suffix Tree. Ukkonen's Algorithm"), short_titles("Depth-First Search (DFS)")
+    (('Suffix Tree',), ('Depth-First Search',))
+    """
+    plain = _PARENTHETICAL.sub("", title)
+    head = _SUBTITLE.split(plain, maxsplit=1)[0]
+    names = (plain, head if len(head.split()) > 1 else plain)
+    return tuple(name for name in dict.fromkeys(names) if name and name != title)
+
+
 def mentions(text: str) -> list[ConceptMention]:
     """Names in `text` by pattern, in order: runs of capitalised words, quoted strings, markdown link texts.
 
@@ -123,7 +135,7 @@ def link(text: str, known: Callable[[Collection[str]], set[str]], *, min_single:
     `known` answers which of the given keys exist, in one call, so that this runs on any store. A single word must have
     `min_single` letters or be an acronym, and be no function word.
     """
-    return _link(text, _tokens(_prose(text)), known, min_single, MAX_TOKENS)
+    return _link(text, _tokens(prose(text)), known, min_single, MAX_TOKENS)
 
 
 def candidate_keys(text: str) -> set[str]:
@@ -143,6 +155,8 @@ class Discussed:
     """The strongest."""
     count: int
     """How often it is named."""
+    places: tuple[ConceptMention, ...] = ()
+    """Every time, in order."""
 
 
 def discussed(text: str, known: Callable[[Collection[str]], set[str]]) -> dict[str, Discussed]:
@@ -162,7 +176,8 @@ def discussed(text: str, known: Callable[[Collection[str]], set[str]]) -> dict[s
 
     def add(key: str, mention: ConceptMention, role: Role) -> None:
         old = found.get(key, Discussed(mention, role, 0))
-        found[key] = Discussed(old.mention, min(old.role, role, key=lambda item: item.place), old.count + 1)
+        strongest = min(old.role, role, key=lambda item: item.place)
+        found[key] = Discussed(old.mention, strongest, old.count + 1, (*old.places, replace(mention, key=key)))
 
     for mention in named:
         sentence = opening[mention.start]
@@ -181,7 +196,11 @@ def discussed(text: str, known: Callable[[Collection[str]], set[str]]) -> dict[s
     counts = Counter(mention.key for mention in linked)
     for key, mention in titles.items():
         role = Role.GENERIC if mention.surface.islower() else Role.MENTION
-        found.setdefault(key, Discussed(mention, role, counts[key]))
+        places = tuple(one for one in linked if one.key == key)
+        old = found.setdefault(key, Discussed(mention, role, counts[key], places))
+        if old.places != places:
+            every = {place.start: place for place in (*places, *old.places)}
+            found[key] = replace(old, places=tuple(every[start] for start in sorted(every)))
     return found
 
 
@@ -189,7 +208,7 @@ class _ReadText:
     """A text cut into sentences and tokens once, with code and formulas blanked."""
 
     def __init__(self, text: str) -> None:
-        self.text = _prose(text)
+        self.text = prose(text)
         self.spans = sentences(text)
         self.tokens = _tokens(self.text)
         self.headings = frozenset(index for index, (start, _) in enumerate(self.spans) if _HEADING.match(text, start))
@@ -222,11 +241,11 @@ class _ReadText:
         return index
 
 
-def _prose(text: str) -> str:
-    """The text with code, formulas, tags and addresses blanked out; as long as before."""
+def prose(text: str, fill: str = " ") -> str:
+    """The text with code, formulas, tags and addresses filled with a character; as long as before."""
     if _PROSE_MARKS.search(text) is None:
         return text
-    return _NOT_PROSE.sub(lambda match: " " * len(match.group()), text)
+    return _NOT_PROSE.sub(lambda match: fill * len(match.group()), text)
 
 
 def _mentions(text: str, reading: _ReadText) -> list[ConceptMention]:

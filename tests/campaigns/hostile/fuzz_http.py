@@ -38,6 +38,7 @@ from schemathesis.generation import GenerationMode
 from schemathesis.specs.openapi import checks
 
 from tests.campaigns.hostile.requests import Sent, hostile
+from tests.support.surfaces import http_client
 
 CHECKS = [
     not_a_server_error,
@@ -161,7 +162,7 @@ class Fuzzer:
 
     def _by_hand(self, wanted: int) -> None:
         known = seeded(self._url, self._headers)
-        with httpx.Client(base_url=self._url, headers=self._headers, timeout=self._timeout) as client:
+        with http_client(self._url, headers=self._headers, timeout=self._timeout) as client:
             for place, sent in enumerate(islice(hostile(self._document, known, self._seed), wanted)):
                 if place % 500 == 499:
                     known.update(seeded(self._url, self._headers))
@@ -222,7 +223,7 @@ def _told(failure: Any, case: schemathesis.Case) -> str:
 
 def seeded(url: str, headers: dict[str, str]) -> dict[str, str]:
     """Something of each kind, and the path parameters that lead to it."""
-    with httpx.Client(base_url=url, headers=headers, timeout=60) as client:
+    with http_client(url, headers=headers) as client:
         known = {"collection": "sea", "name": "sea", "session_id": "prices", "book_id": "sea", "node_id": "n1"}
         taken = client.post("/api/ingest", files={"file": ("kedge.md", DOCUMENT)}, data={"collection": "sea"})
         assert taken.status_code == 202, f"an honest upload was answered {taken.status_code}: {taken.text[:500]}"

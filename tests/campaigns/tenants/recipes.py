@@ -173,12 +173,16 @@ RECIPES: dict[str, Recipe] = {
     "DELETE /api/analytics/users/{user}": lambda p: Call("DELETE", f"/api/analytics/users/{_path(p.one('query'))}"),
     "POST /api/backup": lambda p: Call("POST", "/api/backup", {"tenant": OWNER}),
     "POST /api/ingest": lambda p: _ingest(p, "/api/ingest"),
+    "POST /api/ingest/plan": lambda p: _ingest(p, "/api/ingest/plan"),
     "GET /api/ingest/{job_id}": lambda p: Call("GET", f"/api/ingest/{p.one('job', 'job', 'query')}"),
     "POST /api/courses/{book_id}/ingest": lambda p: _ingest(p, f"/api/courses/{p.one('course', 'collection')}/ingest"),
     "POST /api/courses/search": lambda p: Call(
         "POST",
         "/api/courses/search",
         json={"text": p.question(), "book_id": p.collection(), "parent_doc_id": p.one("lesson")},
+    ),
+    "GET /api/courses/{book_id}/state": lambda p: Call(
+        "GET", f"/api/courses/{_path(p.one('course', 'collection'))}/state"
     ),
     "GET /api/courses/{book_id}/lessons": lambda p: Call(
         "GET", f"/api/courses/{_path(p.one('course'))}/lessons", _filters(p)
@@ -252,6 +256,7 @@ RECIPES: dict[str, Recipe] = {
     "GET /api/collections/{name}": lambda p: Call("GET", f"/api/collections/{_path(p.collection())}"),
     "DELETE /api/collections/{name}": lambda p: Call("DELETE", f"/api/collections/{_path(p.collection())}"),
     "GET /v1/models": lambda p: Call("GET", "/v1/models", {"owned_by": OWNER}),
+    "GET /v1/models/{model}": lambda p: Call("GET", f"/v1/models/kedge/{_path(p.collection())}"),
     "POST /v1/chat/completions": lambda p: Call("POST", "/v1/chat/completions", json=_chat(p)),
     "GET /health": lambda p: Call("GET", "/health"),
     "GET /ready": lambda p: Call("GET", "/ready"),

@@ -25,7 +25,7 @@ from kedge.engine.access.oidc.issuer import REFETCH_SECONDS, STALE_SECONDS, Issu
 from kedge.engine.access.oidc.tokens import Identity, Tokens
 from tests.engine.access.issuer import AUDIENCE, KEYS, LocalIssuer, jwk, segment
 from tests.support.serving import put_key, served
-from tests.support.surfaces import EMBEDDER, follow
+from tests.support.surfaces import EMBEDDER, follow, http_client
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def address(shared: LocalIssuer, tmp_path_factory: pytest.TempPathFactory) -> It
 
 def client(address: str, token: str | None) -> httpx.Client:
     headers = {"authorization": f"Bearer {token}"} if token else {}
-    return httpx.Client(base_url=address, headers=headers, timeout=60)
+    return http_client(address, headers=headers)
 
 
 # ---------------------------------------------------------------- over HTTP

@@ -18,7 +18,8 @@ from kedge.core.errors import ConflictError, NotFoundError
 from kedge.core.settings import load_settings
 from kedge.core.values import DEFAULT_TENANT, Scope
 from kedge.engine.engine import Engine
-from kedge.kinds.graphs.indexing import cited_passage
+from kedge.kinds.graphs.indexing import cited_pieces
+from kedge.models.registry import open_embedder
 from kedge.stores.graph.nodes import Edge, Node
 from tests.contract.postgresql import url_of
 from tests.services import need
@@ -26,7 +27,8 @@ from tests.services import need
 T = TypeVar("T")
 SCOPE = Scope(DEFAULT_TENANT, "random-graph")
 IDS = st.sampled_from(("a", "b", "c/1", "东京"))
-TEXTS = st.sampled_from(("", "One thing.", "Another thing."))
+LONG = "\n".join(f"Line {number} of a long text. It says something about {number * 7} boats." for number in range(60))
+TEXTS = st.sampled_from(("", "One thing.", "Another thing.", LONG, LONG[:1900]))
 
 
 class _Killed(BaseException):
@@ -134,7 +136,8 @@ class GraphAndIndex(RuleBasedStateMachine):
         nodes = self._run(self._engine.stores.nodes.page(SCOPE, limit=100))
         assert {node.id: node.description for node in nodes} == self._nodes
         collection = self._run(self._engine.collection(SCOPE))
-        wanted = {cited_passage(SCOPE, node)[1] for node in nodes}
+        embedder = open_embedder("hash:16", self._settings)
+        wanted = {piece.passage_id for node in nodes for piece in cited_pieces(SCOPE, node, embedder)}
         live = self._run(self._engine.stores.catalog.passages.live(SCOPE, sorted(wanted)))
         assert live.keys() == wanted
         assert collection.passages == len(wanted)
@@ -165,16 +168,16 @@ class OnNeo4j(GraphAndIndex):
         return {"graph_url": need("neo4j")}
 
 
-@pytest.mark.req("G-02", "G-09")
+@pytest.mark.req("G-02", "G-09", "G-23")
 class TestOnSqlite(OnSqlite.TestCase):
     settings = settings(max_examples=3, stateful_step_count=10, deadline=None)
 
 
-@pytest.mark.req("G-02", "G-09")
+@pytest.mark.req("G-02", "G-09", "G-23")
 class TestOnPostgresql(OnPostgresql.TestCase):
     settings = settings(max_examples=2, stateful_step_count=8, deadline=None)
 
 
-@pytest.mark.req("G-01", "G-02", "G-09")
+@pytest.mark.req("G-01", "G-02", "G-09", "G-23")
 class TestOnNeo4j(OnNeo4j.TestCase):
     settings = settings(max_examples=2, stateful_step_count=8, deadline=None)

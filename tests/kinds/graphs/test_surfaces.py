@@ -16,7 +16,7 @@ from kedge.surfaces.cli.main import run
 from kedge.surfaces.server.app import create_app
 from kedge.surfaces.server.run import UvicornServer, bind, url_of
 from tests.kinds.graphs.conftest import FAMILY
-from tests.support.surfaces import events_of, follow
+from tests.support.surfaces import events_of, follow, http_client
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def served(settings: Any) -> Iterator[httpx.Client]:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
         thread.start()
         assert ready.wait(60)
-        with httpx.Client(base_url=url_of(settings.host, bound), timeout=60) as client:
+        with http_client(url_of(settings.host, bound)) as client:
             yield client
         server.should_exit = True
         thread.join()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,6 +16,7 @@ from kedge.kinds.tables.generation import Generation
 from kedge.kinds.tables.sessions import Sessions
 from kedge.models.embed.hashed import HashEmbedder
 from tests.kinds.tables.conftest import SCOPE, Desk, Run, write_sales
+from tests.support.forked import ran_script
 
 READERS = 16
 ROUNDS = 10
@@ -66,8 +65,7 @@ def test_processes_read_one_table(run: Run, csv: Path, settings: Settings) -> No
     async def scenario(desk: Desk) -> tuple[Any, str]:
         await desk.feed(csv)
         mine = await desk.figure("How many rows are there?")
-        command = [sys.executable, "-c", READER, str(settings.home)]
-        other = await asyncio.to_thread(subprocess.run, command, stdout=subprocess.PIPE, text=True, check=True)
+        other = await asyncio.to_thread(ran_script, READER, str(settings.home))
         return mine, other.stdout.strip()
 
     assert run(scenario) == (500, "500")

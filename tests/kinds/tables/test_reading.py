@@ -69,6 +69,30 @@ def test_parquet_is_read(tmp_path: Path, run: Run, csv: Path) -> None:
     assert count == 500
 
 
+@pytest.mark.req("T-01")
+def test_the_sheets_of_a_workbook_are_files_of_their_own(tmp_path: Path, run: Run) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.title = "spring"
+    for row in (["Sales of the year"], [], ["name", "price"], ["Apple", 1.5], ["Pear", 2.25]):
+        book.active.append(row)
+    for name, rows in (("autumn", [["name", "price"], ["Plum", 3]]), ("empty", [])):
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    path = tmp_path / "fruit.xlsx"
+    book.save(path)
+
+    async def scenario(desk: Desk) -> tuple[Any, TableSession, Any]:
+        return await desk.feed(path), await desk.session(), await desk.figure("How many rows are there?")
+
+    job, session, count = run(scenario)
+    assert not job.errors
+    assert types(session) == {"name": "category", "price": "real"}
+    assert count == 3
+    assert cells(run) == [("Apple", 1.5), ("Pear", 2.25), ("Plum", 3.0)]
+
+
 def test_legacy_encoding(table: Feed, run: Run) -> None:
     table("name,city\nJosé,München\nZoë,Malmö\n".encode("latin-1"))
     assert cells(run) == [("José", "München"), ("Zoë", "Malmö")]
@@ -207,7 +231,8 @@ def _eq(name: str, value: str) -> Any:
         (b"  \n \n", "blank.csv", "empty_source"),
         (b"name,amount\n", "header.csv", "empty_source"),
         (b"\x00\x01\x02\x03" * 100, "binary.csv", "not_text"),
-        (b"PK\x03\x04", "book.xlsx", "unsupported_format"),
+        (b"PK\x03\x04", "book.xlsx", "unreadable"),
+        (b"words", "book.doc", "unsupported_format"),
         (b"not parquet", "broken.parquet", "unreadable"),
         (b"not json\n", "broken.jsonl", "empty_source"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,16 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kedge import Kedge
+from kedge.answer.sheets.cells import canonical, day_of, numbers, plain, span
+from kedge.answer.sheets.choice import Trees
+from kedge.answer.sheets.enumerate import enumerate_readings
+from kedge.answer.sheets.lines import MOST_READ
+from kedge.answer.sheets.linking import link
+from kedge.answer.sheets.model import FILE, ReadingModel, read_model, save_model, shipped_model
+from kedge.answer.sheets.read import read_question
+from kedge.answer.sheets.sheet import Sheet, build_sheet
+from kedge.answer.sheets.weigher import SLOTS
 from kedge.core.errors import QueryError
 from kedge.core.values import Answer
-from kedge.kinds.tables.readings.cells import canonical, day_of, numbers, plain, span
-from kedge.kinds.tables.readings.choice import Trees
-from kedge.kinds.tables.readings.enumerate import enumerate_readings
-from kedge.kinds.tables.readings.linking import link
-from kedge.kinds.tables.readings.model import FILE, ReadingModel, read_model, save_model, shipped_model
-from kedge.kinds.tables.readings.read import read_question
-from kedge.kinds.tables.readings.sheet import Sheet, build_sheet
-from kedge.kinds.tables.readings.weigher import SLOTS
 from tests.kinds.tables.conftest import Desk, Run
 
 HEADER = ["Rank", "Swimmer", "Nation", "Time", "Points", "Year", "Result"]
@@ -118,7 +121,7 @@ def test_readings_have_different_values(sheet: Sheet) -> None:
 
 
 def test_weights_ship_small_and_come_back_as_they_went(tmp_path: Path) -> None:
-    shipped = Path(__file__).parents[3] / "src/kedge/kinds/tables/readings/data" / FILE
+    shipped = Path(__file__).parents[3] / "src/kedge/answer/sheets/data" / FILE
     assert shipped.stat().st_size < 10_000_000
     weights = np.zeros(SLOTS, dtype=np.float32)
     weights[[3, 70, SLOTS - 1]] = [0.5, -0.25, 0.001]
@@ -138,6 +141,35 @@ def test_weights_ship_small_and_come_back_as_they_went(tmp_path: Path) -> None:
     assert again.trees(np.array([[0.0], [1.0]])) == pytest.approx([1 / (1 + np.e), np.e / (1 + np.e)], abs=1e-3)
 
 
+class Partial:
+    """A reader of plans that believes in the lines with one value, and keeps what it was shown."""
+
+    def __init__(self, value: str, digest: str) -> None:
+        self.digest = digest
+        self.shown: list[str] = []
+        self._value = value
+
+    def support(self, question: str, identity: str, lines: Sequence[str]) -> Sequence[float]:
+        self.shown = [question, identity, *lines]
+        return [6.0 if line.endswith(f"→ {self._value}.") else -6.0 for line in lines]
+
+
+@pytest.mark.req("T-10")
+def test_a_reader_is_heard_if_the_weights_were_learned_with_it(sheet: Sheet) -> None:
+    question = "who came after lea moreau?"
+    model = shipped_model()
+    heard, other = Partial("Mary Kent (captain)", model.reader), Partial("Mary Kent (captain)", "another one")
+    alone = read_question(question, sheet, model)
+    chances = {tuple(one.values): one.chance for one in read_question(question, sheet, model, heard).readings}
+    before = {tuple(one.values): one.chance for one in alone.readings}
+    kent = ("Mary Kent (captain)",)
+    assert chances.get(kent, 0.0) > before.get(kent, 0.0)
+    assert heard.shown[:2] == [question, "Table of 5 rows: Rank, Swimmer, Nation, Time, Points, Year, Result"]
+    assert len(heard.shown) <= 2 + MOST_READ
+    assert read_question(question, sheet, model, other) == alone
+    assert not other.shown
+
+
 @pytest.mark.req("T-10")
 def test_a_session_answers_with_the_reading_its_steps_and_its_rows(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "swimmers.csv"
@@ -145,7 +177,8 @@ def test_a_session_answers_with_the_reading_its_steps_and_its_rows(run: Run, tmp
 
     async def scenario(desk: Desk) -> tuple[Answer, Answer]:
         await desk.feed(path)
-        return await desk.ask("who came after lea moreau?"), await desk.ask("how many points did ruth olsen have?")
+        after = await desk.ask("which swimmer is listed after lea moreau?")
+        return after, await desk.ask("how many points did ruth olsen have?")
 
     after, points = run(scenario)
     assert after.short_answer == "Ines Duval"
@@ -174,6 +207,18 @@ def test_unsure_readings_are_shown_and_picked_by_number(run: Run, tmp_path: Path
     assert unsure.confidence in ("low", "insufficient")
     assert picked.metadata["plan"]["exact"] is True
     assert picked.short_answer == readings[1]["answer"]
+
+
+@pytest.mark.req("T-10")
+def test_the_library_picks_a_reading_by_number(tmp_path: Path) -> None:
+    path = tmp_path / "swimmers.csv"
+    path.write_text(CSV, "utf-8")
+    with Kedge(tmp_path / "home", embedder="hash") as kedge:
+        kedge.ingest(path, collection="swimmers", kind="table")
+        unsure = kedge.ask("which nation is better overall?", collection="swimmers")
+        picked = kedge.ask("which nation is better overall?", collection="swimmers", reading=2)
+    assert picked.short_answer == unsure.metadata["readings"][1]["answer"]
+    assert picked.metadata["plan"]["exact"] is True
 
 
 @pytest.mark.req("T-10")

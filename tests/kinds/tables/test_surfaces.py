@@ -11,14 +11,16 @@ from typing import Any
 
 import httpx
 import pytest
+from fastapi.testclient import TestClient
 
 from kedge import Kedge
 from kedge.core.settings import load_settings
 from kedge.surfaces.cli.main import run as run_cli
+from kedge.surfaces.client import KedgeClient
 from kedge.surfaces.server.app import create_app
 from kedge.surfaces.server.run import UvicornServer, bind, url_of
 from tests.kinds.tables.conftest import write_sales
-from tests.support.surfaces import events_of, follow
+from tests.support.surfaces import events_of, follow, http_client
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,29 @@ def kedge(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytes
         return Ran(code, found.out, found.err)
 
     return call
+
+
+@pytest.mark.req("T-04")
+def test_words_that_are_not_understood_are_named(kedge: Any, client: httpx.Client, tmp_path: Path) -> None:
+    """On the command line, as text and JSON, over HTTP and by the client."""
+    path = write_sales(tmp_path / "sales.csv", 200)
+    asked = "total amount in Atlantis"
+    kedge("ingest", str(path), "--kind", "table", "--collection", "s1")
+    assert "Not understood: atlantis" in kedge("ask", asked, "-c", "s1").out.replace("Atlantis", "atlantis")
+    told = json.loads(kedge("ask", asked, "-c", "s1", "--json").out)
+    client.post("/api/sessions", json={"sessionId": "strange", "useRag": True})
+    upload(client, "strange", path.read_bytes())
+    sent = client.post("/api/query", json={"query": asked, "collection": "strange"}).json()
+    with KedgeClient(str(client.base_url)) as remote:
+        by_client = remote.ask(asked, collection="strange")
+    assert client.delete("/api/sessions/strange").status_code == 204
+    for answer, metadata in (
+        (told["answer"], told["metadata"]),
+        (sent["answer"], sent["metadata"]),
+        (by_client.answer, by_client.metadata),
+    ):
+        assert "Not understood: " in answer
+        assert "atlantis" in [word.lower() for word in metadata["not_understood"]]
 
 
 @pytest.mark.req("T-01", "T-06")
@@ -108,7 +133,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
         thread.start()
         assert ready.wait(60)
-        with httpx.Client(base_url=url_of(settings.host, bound), timeout=60) as client:
+        with http_client(url_of(settings.host, bound)) as client:
             yield client
         server.should_exit = True
         thread.join()
@@ -187,3 +212,28 @@ def test_in_python(tmp_path: Path) -> None:
         assert kedge.run_plan("s1", {"measures": [{"func": "count"}]}).short_answer == "99"
         found = kedge.search("pretzels", collection="s1", top_k=50, threshold=0.1, where={"department": "SNACKS"})
         assert found.hits
+
+
+@pytest.mark.req("T-14")
+def test_other_languages_are_offered_on_the_command_line_and_over_http(
+    kedge: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEDGE_EMBEDDER", "minilm")
+    command = "pip install 'kedge[multilingual]' && kedge collection reindex s1 --embedder e5-multilingual"
+    path = tmp_path / "trade.csv"
+    path.write_text("Company,Product\nSaigon Foods,Tôm đông lạnh\nHanoi Tech,Linh kiện điện thoại\n", "utf-8")
+    fed = kedge("ingest", str(path), "--kind", "table", "--collection", "s1")
+    assert command in " ".join(fed.err.split())
+    asked = kedge("ask", "điện thoại thông minh", "-c", "s1")
+    assert command in " ".join((asked.out + asked.err).split())
+    assert command in " ".join(json.loads(kedge("session", "show", "s1", "--json").out)["notes"])
+    settings = load_settings(environ={}, home=tmp_path / "home", embedder="minilm", collection="s1")
+    with TestClient(create_app(settings), base_url="http://127.0.0.1", client=("127.0.0.1", 50000)) as client:
+        body = {"query": "điện thoại thông minh", "query_embedding": True, "threshold": 0.0}
+        told = client.post("/api/sessions/s1/query", json=body).json()["metadata"]
+        assert command in " ".join(told["warnings"])
+        assert len(told["query_embedding"]) == 384
+        found = client.post("/api/search", json={"query": "điện thoại", "collection": "s1"}).json()
+        assert command in " ".join(found["warnings"])
+        plain = client.post("/api/sessions/s1/query", json={"query": "phones"}).json()
+        assert "query_embedding" not in plain["metadata"]

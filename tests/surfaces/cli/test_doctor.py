@@ -22,6 +22,7 @@ from uuid import uuid4
 
 import numpy as np
 import pytest
+from iris import dbapi
 from sqlalchemy import create_engine
 
 from kedge.core.settings import load_settings
@@ -35,6 +36,7 @@ from kedge.stores.ports import Point
 from tests.contract.postgresql import url_of
 from tests.models.model_server import serving
 from tests.services import need
+from tests.stores import iris_sqlite
 from tests.surfaces.cli.conftest import Kedge, Ran
 
 NOBODY = 65534
@@ -82,6 +84,7 @@ def test_a_healthy_home(kedge: Kedge, home: Path) -> None:
     assert {"embedder hash:256", "reranker", "language model", "jobs"} <= statuses(ran).keys()
     assert f"schema {REVISION} is current" in findings(ran, "catalog")[0]["found"]
     assert "256 dimensions" in only(ran, "vectors of default")["found"]
+    assert only(ran, "vectors, write")["found"] == "one point was written, found and deleted"
     assert report["packages"]["SQLAlchemy"]
     text = kedge("doctor").out
     assert "vectors of default" in text
@@ -94,6 +97,55 @@ def test_a_home_that_is_not_there_yet_is_not_made(kedge: Kedge, tmp_path: Path) 
     assert "the first ingest makes it" in only(ran, "home")["found"]
     assert statuses(ran)["jobs"] == statuses(ran)["graph"] == "skipped"
     assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.req("Q-07")
+def test_a_point_is_written_found_and_deleted_in_iris(
+    kedge: Kedge, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """By the stand-in that reads the documented grammar; nothing of the probe stays."""
+    log: list[tuple[str, list[Any]]] = []
+    monkeypatch.setattr(dbapi, "connect", lambda **_: iris_sqlite.Connection(tmp_path, log))
+    monkeypatch.setenv("KEDGE_VECTOR_URL", "iris://kedge:s3cret@db.example:1972/USER")
+    ran = kedge("doctor", "--json")
+    assert only(ran, "vectors, write") == {
+        "name": "vectors, write",
+        "status": "ok",
+        "found": "one point was written, found and deleted",
+        "todo": "",
+    }
+    said = [statement for statement, _ in log]
+    wanted = ("CREATE TABLE RAG.SourceDocuments ", "INSERT INTO RAG.SourceDocuments ", "SELECT TOP ? id, VECTOR_DOT")
+    steps = [next(at for at, one in enumerate(said) if one.startswith(start)) for start in wanted]
+    assert steps == sorted(steps)
+    deleted = [at for at, one in enumerate(said) if one.startswith("DELETE FROM RAG.SourceDocuments ")]
+    assert deleted[-1] > steps[-1]
+    with sqlite3.connect(tmp_path / "iris.db") as held:
+        tables = {name for (name,) in held.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        assert tables == {"KedgeIndexes"}
+        assert held.execute("SELECT COUNT(*) FROM KedgeIndexes").fetchone() == (0,)
+
+
+@pytest.mark.req("Q-07")
+def test_a_user_who_may_not_write_is_told_so(kedge: Kedge, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    class ReadOnly(iris_sqlite.Cursor):
+        def execute(self, operation: str, parameters: list[Any] | None = None) -> int:
+            if operation.startswith("CREATE"):
+                raise dbapi.ProgrammingError("[SQLCODE: <-99>:<Privilege violation>]")
+            return super().execute(operation, parameters)
+
+    class Reader(iris_sqlite.Connection):
+        def cursor(self) -> ReadOnly:
+            return ReadOnly(self._sqlite.cursor(), self.log, self)
+
+    monkeypatch.setattr(dbapi, "connect", lambda **_: Reader(tmp_path))
+    monkeypatch.setenv("KEDGE_VECTOR_URL", "iris://kedge:s3cret@db.example:1972/USER")
+    ran = kedge("doctor", "--json")
+    assert ran.code == 1
+    assert statuses(ran)["vectors"] == "ok"
+    finding = only(ran, "vectors, write")
+    assert finding["status"] == "failed"
+    assert "Privilege violation" in finding["found"]
 
 
 # ------------------------------------------------------------ settings
@@ -346,7 +398,7 @@ def test_a_real_server_is_told_with_its_version(
         ran = kedge("doctor", "--json")
         assert ran.code == 0, ran.out
         assert only(ran, part)["found"].startswith(version)
-        assert statuses(ran)["vectors of doctor"] == "ok"
+        assert statuses(ran)["vectors of doctor"] == statuses(ran)["vectors, write"] == "ok"
         password = urlsplit(url).password
         assert password is None or password not in ran.out
     finally:

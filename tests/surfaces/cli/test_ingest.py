@@ -77,6 +77,8 @@ def test_missing_path_fails(kedge: Kedge, tmp_path: Path) -> None:
     ran = kedge("ingest", str(tmp_path / "nowhere"))
     assert ran.code == 1
     assert "nowhere" in ran.err
+    assert "complete" not in ran.err
+    assert kedge("collection", "list", "--json").json() == [], "no collection is made for a slip of the pen"
 
 
 def test_unknown_mode_is_wrong_usage(kedge: Kedge, corpus: Path) -> None:
@@ -86,10 +88,11 @@ def test_unknown_mode_is_wrong_usage(kedge: Kedge, corpus: Path) -> None:
 
 
 def test_unknown_format_is_wrong_usage_and_the_known_ones_are_listed(kedge: Kedge, corpus: Path) -> None:
-    ran = kedge("ingest", str(corpus), "--format", "docx", "--json")
+    ran = kedge("ingest", str(corpus), "--format", "wordstar", "--json")
     assert ran.code == 2
     assert ran.json()["error"]["code"] == "invalid_request"
-    assert ran.json()["error"]["hint"] == "Known: html, markdown, pdf, text."
+    known = "code, docx, epub, html, mail, markdown, msg, notebook, odt, pdf, picture, pptx, rst, rtf, sheets, text"
+    assert ran.json()["error"]["hint"] == f"Known: {known}."
 
 
 def test_interrupt_says_how_to_go_on(kedge: Kedge, corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +127,7 @@ def test_unknown_job_is_not_found(kedge: Kedge) -> None:
 def test_a_second_process_on_the_same_home_gets_a_clear_message(kedge: Kedge, tmp_path: Path) -> None:
     async def hold() -> tuple[int, str]:
         async with Engine.open(load_settings(home=tmp_path / "home")):
-            ran = await asyncio.to_thread(kedge, "collection", "list", "--json")
+            ran = await asyncio.to_thread(kedge, "check", "--json")
             return ran.code, ran.json()["error"]["code"]
 
     assert asyncio.run(hold()) == (1, "home_busy")

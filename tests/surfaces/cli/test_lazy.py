@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import pytest
 from kedge.kinds import installed
 from kedge.surfaces.cli.lazy import LazyCommand
 from kedge.surfaces.cli.main import COMMANDS, command_line
+from tests.support.forked import ran
 from tests.surfaces.cli.conftest import Kedge
 
 OWN = [command.name for command in COMMANDS]
@@ -134,13 +134,7 @@ def stranger(tmp_path: Path) -> Path:
 
 def ran_beside(stranger: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     path = os.pathsep.join([str(stranger), *filter(None, [os.environ.get("PYTHONPATH")])])
-    return subprocess.run(
-        [sys.executable, "-m", "kedge.surfaces.cli.main", "--home", str(stranger / "home"), *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": path},
-    )
+    return ran(["--home", str(stranger / "home"), *arguments], {**os.environ, "PYTHONPATH": path})
 
 
 def test_a_kind_of_another_package_brings_commands(stranger: Path) -> None:
@@ -168,15 +162,15 @@ def test_a_broken_kind_is_named_and_left_out(stranger: Path) -> None:
     ],
 )
 def test_a_broken_command_is_named_and_left_out(stranger: Path, name: str, why: str) -> None:
-    ran = ran_beside(stranger, name, "list")
-    assert ran.returncode == 2
-    assert why in ran.stderr
-    assert f"No such command '{name}'" in ran.stderr
-    assert "Traceback" not in ran.stderr
+    done = ran_beside(stranger, name, "list")
+    assert done.returncode == 2
+    assert why in done.stderr
+    assert f"No such command '{name}'" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_kind_takes_no_name_that_is_taken(stranger: Path) -> None:
-    ran = ran_beside(stranger, "job", "list")
-    assert ran.returncode == 0
-    assert "the command job of faq_commands:app is left out" in ran.stderr
-    assert "none yet" not in ran.stdout
+    done = ran_beside(stranger, "job", "list")
+    assert done.returncode == 0
+    assert "the command job of faq_commands:app is left out" in done.stderr
+    assert "none yet" not in done.stdout

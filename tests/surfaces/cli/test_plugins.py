@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.forked import ran, ran_script
 from tests.support.packages import put_package
 from tests.support.surfaces import EMBEDDER, QUESTION
 
@@ -89,15 +90,14 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def kedge(environment: dict[str, str], home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "kedge.surfaces.cli.main", "--home", str(home), *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    return ran(["--home", str(home), *arguments], environment)
 
 
 @pytest.fixture(scope="module")
 def examined(environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    ran = kedge(environment, tmp_path_factory.mktemp("home") / "home", "doctor", "--json")
-    assert ran.returncode == 1, ran.stderr
-    report: dict[str, Any] = json.loads(ran.stdout)
+    done = kedge(environment, tmp_path_factory.mktemp("home") / "home", "doctor", "--json")
+    assert done.returncode == 1, done.stderr
+    report: dict[str, Any] = json.loads(done.stdout)
     return report
 
 
@@ -136,19 +136,19 @@ def test_the_rest_of_doctor_is_not_disturbed(examined: dict[str, Any]) -> None:
     assert [one for one in others if one["status"] == "failed"] == []
     (own,) = (one for one in others if one["name"] == "plug-ins")
     assert own["found"].startswith("Kedge's own: ")
-    assert own["found"].endswith(" 4 kinds")
+    assert own["found"].endswith(" 5 kinds")
 
 
 def test_the_program_works_with_what_is_whole_and_names_the_rest(environment: dict[str, str], tmp_path: Path) -> None:
     source = tmp_path / "knots.lines"
     source.write_text("The warp is tied to the ring of the kedge anchor with an anchor bend.")
     home = tmp_path / "home"
-    ran = kedge(environment, home, "ingest", str(source), "--json")
-    assert ran.returncode == 0, ran.stderr
-    assert json.loads(ran.stdout)["files_processed"] == 1
+    done = kedge(environment, home, "ingest", str(source), "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["files_processed"] == 1
     for broken in ("raising", "leaving", "missing", "number"):
-        assert broken in ran.stderr
-    assert "Traceback" not in ran.stderr
+        assert broken in done.stderr
+    assert "Traceback" not in done.stderr
     answer = kedge(environment, home, "ask", QUESTION, "--json")
     assert "anchor bend" in json.loads(answer.stdout)["answer"]
 
@@ -156,9 +156,9 @@ def test_the_program_works_with_what_is_whole_and_names_the_rest(environment: di
 def test_a_broken_kind_that_is_asked_for_is_an_error_that_names_it(environment: dict[str, str], tmp_path: Path) -> None:
     source = tmp_path / "a.md"
     source.write_text("# A\n\nText.")
-    ran = kedge(environment, tmp_path / "home", "ingest", str(source), "--kind", "closed", "--json")
-    assert ran.returncode == 1
-    error = json.loads(ran.stdout)["error"]
+    done = kedge(environment, tmp_path / "home", "ingest", str(source), "--kind", "closed", "--json")
+    assert done.returncode == 1
+    error = json.loads(done.stdout)["error"]
     assert error["code"] == "broken_plugin"
     assert error["message"].startswith("The plug-in 'closed' of broken-parts 1.0 cannot be opened: KeyError")
 
@@ -178,7 +178,6 @@ print("/api/graph/nodes" in paths)
 with KedgeClient("http://127.0.0.1:9") as client:
     print(callable(client.nodes))
 """
-    command = [sys.executable, "-c", script, str(tmp_path / "home")]
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.split() == ["True", "False", "True", "True"]
+    done = ran_script(script, str(tmp_path / "home"), environ=environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["True", "False", "True", "True"]

@@ -10,6 +10,7 @@ from tests.support.surfaces import DOCUMENTS, FOREIGN, QUESTION
 from tests.surfaces.cli.conftest import Kedge
 
 SEARCH_KEYS = {
+    *("vector_score", "keyword_score", "fused_score", "relevance_score", "above_threshold", "in_both"),
     "rank",
     "passage_id",
     "document_id",
@@ -64,7 +65,7 @@ def test_search_json_has_the_keys_of_the_contract(kedge: Kedge, filled: Path) ->
     ran = kedge("search", "anchor bend knot", "--home", str(filled), "--json")
     found = ran.json()
     assert ran.code == 0
-    assert set(found) == {"query", "results", "timings_ms"}
+    assert set(found) == {"query", "results", "timings_ms", "warnings"}
     assert [one["rank"] for one in found["results"]] == list(range(1, len(found["results"]) + 1))
     assert all(set(one) == SEARCH_KEYS for one in found["results"])
     assert found["results"][0]["title"] == "Anchor bend"
@@ -145,7 +146,7 @@ def test_no_graph_leaves_the_graph_out(kedge: Kedge, filled: Path) -> None:
         (["ask", "   "], "Query cannot be empty"),
         (["ask", "x" * 2001], "Query exceeds maximum length"),
         (["search", "x" * 2001], "Query exceeds maximum length"),
-        (["ask", "why", "--top-k", "0"], "top_k must be between 1 and 20"),
+        (["ask", "why", "--top-k", "0"], "top_k must be positive integer, got 0"),
         (["search", "why", "--top-k", "21"], "top_k must be between 1 and 20"),
     ],
 )

@@ -6,10 +6,9 @@ import os
 import pty
 import re
 import select
-import subprocess
-import sys
+import signal
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from rich.console import Console
 
 from kedge.surfaces.cli.wrapped import Flow
 from tests.models.llm_server import LLMServer, Turn, serving
+from tests.support.forked import Command, command
 from tests.support.surfaces import FOREIGN, QUESTION
 from tests.surfaces.cli.conftest import Kedge
 
@@ -30,16 +30,9 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 class Terminal:
     """A command that believes it writes to a terminal."""
 
-    def __init__(self, *arguments: str, environ: dict[str, str]) -> None:
-        self.master, slave = pty.openpty()
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "kedge.surfaces.cli.main", *arguments],
-            stdout=slave,
-            stderr=subprocess.PIPE,
-            stdin=subprocess.DEVNULL,
-            env={**os.environ, "COLUMNS": "60", "TERM": "xterm", **environ},
-        )
-        os.close(slave)
+    def __init__(self, process: Command, master: int) -> None:
+        self.process = process
+        self.master = master
         self.shown = ""
 
     def read_until(self, wanted: str) -> str:
@@ -52,7 +45,7 @@ class Terminal:
     def read_all(self) -> str:
         while self._read():
             pass
-        assert self.process.wait(WAIT) == 0, self.process.stderr and self.process.stderr.read()
+        assert self.process.wait(WAIT) == 0
         return self.words()
 
     def words(self) -> str:
@@ -73,14 +66,18 @@ class Terminal:
 
 @contextmanager
 def terminal(*arguments: str, **environ: str) -> Iterator[Terminal]:
-    opened = Terminal(*arguments, environ=environ)
-    try:
-        yield opened
-    finally:
-        with suppress(ProcessLookupError):
-            opened.process.kill()
-        opened.process.communicate()
-        os.close(opened.master)
+    master, slave = pty.openpty()
+    path = Path(os.ttyname(slave))
+    given = {**os.environ, "COLUMNS": "60", "TERM": "xterm", **environ}
+    with command(arguments, given, path, Path(os.devnull)) as started:
+        opened = Terminal(started, master)
+        try:
+            assert select.select([master], [], [], WAIT)[0], "it says nothing"
+            os.close(slave)  # from now on the command alone holds it
+            yield opened
+        finally:
+            started.send_signal(signal.SIGKILL)
+    os.close(master)
 
 
 @pytest.fixture
@@ -99,7 +96,7 @@ def test_the_first_checked_sentence_is_shown_while_the_model_still_writes(filled
     model.turns = [Turn(stop_after=20, then="hang")]  # after the first sentence and a part of the second
     with terminal("ask", QUESTION, "--home", str(filled), **written_by(model)) as shown:
         text = shown.read_until(f"{FACT} [1]")
-        assert shown.process.poll() is None
+        assert shown.process.returncode is None
         assert model.hanging.wait(WAIT)
         assert "confidence" not in text
         assert LATER[:20] not in text

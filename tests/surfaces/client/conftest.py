@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,24 +12,18 @@ from pathlib import Path
 import pytest
 
 from kedge.surfaces.client import KedgeClient
+from tests.support.forked import piped, said_first
 from tests.support.surfaces import EMBEDDER, write_corpus
 
 
 @contextmanager
 def serving(home: Path) -> Iterator[str]:
     """The address of a running server."""
-    command = [sys.executable, "-m", "kedge.surfaces.cli.main", "serve", "--port", "0", "--json", "--home", str(home)]
-    environ = {**os.environ, "KEDGE_EMBEDDER": EMBEDDER, "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ) as process:
-        assert process.stdout is not None
-        said = ""
-        while not said.rstrip().endswith("}"):
-            said += process.stdout.readline()
-        try:
-            yield json.loads(said)["url"]
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait(30)
+    environ = {**os.environ, "KEDGE_EMBEDDER": EMBEDDER}
+    with piped(["serve", "--port", "0", "--json", "--home", str(home)], environ) as process:
+        yield json.loads(said_first(process))["url"]
+        process.send_signal(signal.SIGTERM)
+        process.read_all()
 
 
 @pytest.fixture(scope="session")

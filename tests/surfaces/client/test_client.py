@@ -208,6 +208,7 @@ def test_operations(client: KedgeClient, sea: str, tmp_path: Path) -> None:
     assert client.analytics().queries >= 1
     assert client.forget_user("nobody") == Erased(queries=0, sessions=0)
     assert f"kedge/{sea}" in client.models()
+    assert client.model(f"kedge/{sea}")["id"] == f"kedge/{sea}"
     said = client.chat([{"role": "user", "content": QUESTION}], model=f"kedge/{sea}")
     assert "anchor bend" in said["choices"][0]["message"]["content"]
     steps: list[tuple[int, int]] = []

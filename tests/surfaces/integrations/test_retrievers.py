@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ from kedge import Kedge
 from kedge.core.errors import NotFoundError, UsageError
 from kedge.surfaces.client import AsyncKedgeClient, KedgeClient
 from kedge.surfaces.integrations import langchain, llama_index
+from tests.support.forked import ran_script
 from tests.support.surfaces import DOCUMENTS, EMBEDDER, QUESTION, write_corpus
 from tests.surfaces.client.conftest import serving
 
@@ -117,5 +116,5 @@ def test_filters_and_errors_go_through(local: Kedge) -> None:
 @pytest.mark.parametrize(("module", "package"), [("langchain", "langchain_core"), ("llama_index", "llama_index")])
 def test_a_missing_package_names_its_extra(module: str, package: str) -> None:
     code = f"import sys; sys.modules[{package!r}] = None\nimport kedge.surfaces.integrations.{module}"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = ran_script(code)
     assert f"kedge[{module.replace('_', '-')}]" in done.stderr

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
+from kedge import Kedge
+
 TEXT = "# Kedges\n\nA kedge is a light anchor. It is used to pull a ship off a sandbank.\n"
 
 
@@ -78,3 +80,24 @@ def test_what_cannot_be_done_is_told_to_the_model(tmp_path: Path) -> None:
         assert "Query cannot be empty" in empty.content[0].text
 
     with_client(tmp_path / "home", work)
+
+
+@pytest.mark.req("T-04")
+def test_an_agent_is_told_what_was_not_understood_and_picks_a_reading(tmp_path: Path) -> None:
+    path = tmp_path / "sales.csv"
+    lines = [f"{name},{10 * number}" for number, name in enumerate(("Oslo", "Rome", "Bergen", "Turin"), 1)]
+    path.write_text("\n".join(["town,amount", *lines]), "utf-8")
+    home = tmp_path / "home"
+    with Kedge(home) as kedge:
+        kedge.ingest(path, collection="sales", kind="table")
+
+    async def work(client: Client) -> tuple[Any, Any]:
+        asked = {"question": "total amount in Atlantis", "collection": "sales"}
+        first = await client.call_tool("ask", asked)
+        picked = await client.call_tool("ask", {**asked, "question": "which town has the most amount", "reading": 1})
+        return first.structured_content, picked.structured_content
+
+    first, picked = with_client(home, work)
+    assert "Not understood: " in first["answer"]
+    assert "atlantis" in [word.lower() for word in first["metadata"]["not_understood"]]
+    assert picked["short_answer"] == "Turin"

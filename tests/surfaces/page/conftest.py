@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import httpx
 import pytest
 from playwright.sync_api import sync_playwright
 
@@ -13,7 +12,7 @@ from kedge.core.settings import Settings, load_settings
 from tests.ingest.conftest import make_pdf
 from tests.services import need
 from tests.support.paths import ROOT
-from tests.support.surfaces import EMBEDDER, follow, write_corpus
+from tests.support.surfaces import EMBEDDER, follow, http_client, write_corpus
 from tests.surfaces.page.served import Served, serving
 
 SHOTS = ROOT / "artefacts" / "page"
@@ -59,7 +58,7 @@ def served(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iter
         make_pdf(*([(72, 700, 12, line)] for line in lines), info="/Title (Storm sails)")
     )
     with serving(settings) as served:
-        with httpx.Client(base_url=served.url, timeout=60) as client:
+        with http_client(served.url) as client:
             body = {"sources": [str(corpus)], "collection": "sea"}
             job_id = client.post("/api/ingest", json=body).raise_for_status().json()["job_id"]
             assert follow(client, job_id)["status"] == "complete"

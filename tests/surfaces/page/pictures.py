@@ -7,14 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from kedge.core.settings import load_settings
 from tests.services import chromium
 from tests.support.paths import ROOT
-from tests.support.surfaces import follow
+from tests.support.surfaces import follow, http_client
 from tests.surfaces.page.served import serving
 from tests.surfaces.page.steps import ask
 
@@ -27,7 +26,7 @@ UNKNOWN = "Who invented the bowline?"
 def fill(url: str) -> None:
     """Upload the handbook, so that no path of this machine is in a picture."""
     paths = sorted((ROOT / "src" / "kedge" / "data" / "demo").glob("*.md"))
-    with httpx.Client(base_url=url, timeout=120) as client:
+    with http_client(url, timeout=120) as client:
         files = [("file", (path.name, path.read_bytes())) for path in paths]
         job = client.post("/api/ingest", files=files, data={"collection": "handbook"}).raise_for_status().json()
         assert follow(client, job["job_id"], 120)["status"] == "complete"

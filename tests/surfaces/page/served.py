@@ -41,6 +41,7 @@ Then:
 
     hoist it"""
 SLOW_QUESTION = "Take your time"
+UNSURE_QUESTION = "How much was sold in Atlantis?"
 
 REGIONS = [
     ("North", 1824.5),
@@ -59,8 +60,41 @@ def _row(mark: int, number: int, region: str, amount: float) -> Citation:
     )
 
 
+def unsure_answer(query: Query) -> Answer:
+    """Two readings of which neither is sure, and a word that is not understood; or the one that was picked."""
+    values = ("1,824.5", "42")
+    plans = ("add up amount", "count them")
+    readings: list[Json] = [
+        {"reading": number, "probability": 0.4, "answer": value, "values": [value], "plan": plan}
+        for number, (value, plan) in enumerate(zip(values, plans, strict=True), 1)
+    ]
+    picked = query.reading
+    steps: list[Json] = [plans[picked - 1]] if picked else []
+    plan: dict[str, Json] = {"text": "; ".join(map(str, steps)), "steps": steps, "exact": picked is not None}
+    metadata: dict[str, Json] = {
+        "kind": "table",
+        "plan": plan,
+        "columns": ["value"] if picked else [],
+        "rows": [[values[picked - 1]]] if picked else [],
+        "row_count": 0,
+        "readings": readings,
+        "not_understood": ["Atlantis"],
+    }
+    told = f"{values[picked - 1]}." if picked else "The question can be read in more than one way."
+    return Answer(
+        query_id=new_id(),
+        answer=told if picked else f"{told}\nNot understood: Atlantis",
+        citations=(),
+        confidence="medium" if picked else "low",
+        evidence_probability=0.4,
+        metadata=metadata,
+    )
+
+
 def table_answer(query: Query) -> Answer:
     """Sales by region with a bar chart, or by month with a line."""
+    if query.text == UNSURE_QUESTION:
+        return unsure_answer(query)
     line = "month" in query.text.lower()
     rows: list[Json] = [[name, value] for name, value in (MONTHS if line else REGIONS)]
     column = "month" if line else "region"

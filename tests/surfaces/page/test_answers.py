@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.surfaces.page.served import BLOCKS_QUESTION, GRAPH_QUESTION, REGIONS, TABLE_QUESTION
+from tests.surfaces.page.served import BLOCKS_QUESTION, GRAPH_QUESTION, REGIONS, TABLE_QUESTION, UNSURE_QUESTION
 from tests.surfaces.page.steps import ask
 
 Shot = Callable[[Any, str], None]
@@ -90,3 +90,30 @@ def test_a_text_that_begins_with_the_short_answer_says_it_once(page: Any) -> Non
     said = ask(page, TABLE_QUESTION, "sales").locator(".said")
     expect(said.locator(".lead")).to_have_count(0)
     expect(said.locator("strong.short")).to_have_text("North")
+
+
+@pytest.mark.req("T-04")
+def test_a_number_key_picks_a_reading(page: Any, shot: Shot) -> None:
+    turn = ask(page, UNSURE_QUESTION, "sales")
+    expect(turn.locator(".said")).to_contain_text("Not understood: Atlantis")
+    expect(turn.locator(".plan")).to_contain_text("press its number")
+    expect(turn.locator(".plan").get_by_role("listitem")).to_have_count(2)
+    shot(page, "readings")
+    turn.locator(".said").click()  # no longer typing
+    page.keyboard.press("3")  # there is no third
+    expect(page.locator(".turn")).to_have_count(1)
+    with page.expect_request("**/api/query/stream") as sent:
+        page.keyboard.press("2")
+    assert sent.value.post_data_json["reading"] == 2
+    picked = page.locator(".turn").first
+    expect(picked.locator(".said")).to_contain_text("42")
+    expect(picked.locator(".plan")).to_contain_text("count them")
+
+
+@pytest.mark.req("T-04")
+def test_a_number_that_is_typed_picks_nothing(page: Any) -> None:
+    ask(page, UNSURE_QUESTION, "sales")
+    before = page.locator(".turn").count()
+    page.get_by_label("Your question").press("2")
+    expect(page.get_by_label("Your question")).to_have_value("2")
+    expect(page.locator(".turn")).to_have_count(before)

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from playwright.sync_api import expect
 
 from kedge.core.settings import load_settings
-from tests.support.surfaces import DOCUMENTS, EMBEDDER, QUESTION, follow
+from tests.support.surfaces import DOCUMENTS, EMBEDDER, QUESTION, follow, http_client
 from tests.surfaces.page.conftest import Watch
 from tests.surfaces.page.served import Served, serving
 from tests.surfaces.page.steps import ask
@@ -54,7 +53,7 @@ def test_a_page_that_cannot_load_its_collections_offers_to_try_again(open_page: 
 
 
 def test_a_collection_that_has_gone_is_said_and_taken_off_the_list(page: Any, served: Served, shot: Shot) -> None:
-    with httpx.Client(base_url=served.url, timeout=60) as client:
+    with http_client(served.url) as client:
         files = {"file": ("tides.md", DOCUMENTS["tides.md"])}
         job = client.post("/api/ingest", files=files, data={"collection": "brief"}).raise_for_status().json()
         assert follow(client, job["job_id"])["status"] == "complete"

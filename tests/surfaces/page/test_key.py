@@ -8,14 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from kedge.core.settings import load_settings
 from kedge.core.values import Right
 from kedge.engine.access.keys import make_key
 from kedge.stores import registry
-from tests.support.surfaces import EMBEDDER, QUESTION, follow, write_corpus
+from tests.support.surfaces import EMBEDDER, QUESTION, follow, http_client, write_corpus
 from tests.surfaces.page.conftest import Watch
 from tests.surfaces.page.served import serving
 
@@ -37,7 +36,7 @@ def locked(tmp_path: Path) -> Iterator[tuple[str, str]]:
         thread.submit(lambda: asyncio.run(put())).result()
     with serving(settings) as served:
         headers = {"authorization": f"Bearer {token}"}
-        with httpx.Client(base_url=served.url, headers=headers, timeout=60) as client:
+        with http_client(served.url, headers=headers) as client:
             job = client.post("/api/ingest", json={"sources": [str(write_corpus(tmp_path / "corpus"))]}).json()
             assert follow(client, job["job_id"])["status"] == "complete"
         yield served.url, token

@@ -95,23 +95,20 @@ def test_what_the_server_refuses_is_said(page: Any, tmp_path: Path, watch: Watch
     expect(dialog.get_by_role("button", name="Add", exact=True)).to_be_visible()
 
 
-def test_a_table_is_fed_to_a_session_and_replaces_the_one_before(page: Any, served: Served, shot: Shot) -> None:
-    """Sessions are another part's: its replies are put in here, as it gives them."""
-    about = page.request.get(f"{served.url}/rag/about.json").json()
+def test_a_table_goes_into_a_collection_of_its_own_and_replaces_the_one_before(page: Any, shot: Shot) -> None:
+    """What becomes of it is another part's: its replies are put in here, as it gives them."""
     job = {
         "job_id": "j1", "kind": "table", "status": "complete", "progress": 100, "total_passages": 77,
         "processed_passages": 77, "files_processed": 1, "files_skipped": 0, "files_failed": 0, "passages_created": 77,
         "errors": [], "warnings": ["products.csv: 1 row put aside: line 9"], "error_message": None,
     }  # fmt: skip
-    made: list[Any] = []
+    sent: list[str] = []
 
-    def session(route: Any) -> None:
-        made.append(route.request.post_data_json)
-        route.fulfill(json={"session_id": made[-1]["session_id"], "status": "empty"}, status=201)
+    def taken(route: Any) -> None:
+        sent.append(route.request.post_data_buffer.decode("utf-8", "replace"))
+        route.fulfill(json={"job_id": "j1"}, status=202)
 
-    page.route("**/rag/about.json", lambda route: route.fulfill(json={**about, "tables": True}))
-    page.route("**/api/sessions", session)
-    page.route("**/api/sessions/*/feed-data", lambda route: route.fulfill(json={"job_id": "j1"}, status=202))
+    page.route("**/api/ingest", taken)
     page.route("**/api/ingest/j1", lambda route: route.fulfill(json=job))
     page.reload()
     expect(page.locator("#collection option[value=sea]")).to_have_count(1)
@@ -120,7 +117,7 @@ def test_a_table_is_fed_to_a_session_and_replaces_the_one_before(page: Any, serv
     dialog = page.get_by_role("dialog", name="Add sources")
     dialog.get_by_label("Table").check()
     expect(dialog.get_by_label("Collection")).to_have_value("sales")  # not the documents of `sea`
-    expect(dialog).to_contain_text("The table in “sales” will be replaced.")
+    expect(dialog).to_contain_text("What “sales” holds will be replaced.")
     dialog.get_by_label("Collection").fill("sea")
     expect(dialog).to_contain_text("“sea” holds another kind of knowledge.")
     dialog.get_by_label("Collection").fill("")
@@ -132,4 +129,6 @@ def test_a_table_is_fed_to_a_session_and_replaces_the_one_before(page: Any, serv
     dialog.get_by_role("button", name="Add", exact=True).click()
     expect(dialog.locator("#upload-step")).to_have_text("Done: 1 file added (77 rows).")
     expect(dialog.locator("#upload-faults")).to_contain_text("1 row put aside")
-    assert made == [{"session_id": "products"}]
+    (form,) = sent
+    fields = dict(re.findall(r'name="(collection|kind)"\r\n\r\n(\w+)\r\n', form))
+    assert fields == {"collection": "products", "kind": "table"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,9 +9,8 @@ import httpx
 import pytest
 
 from kedge.core.settings import Settings, load_settings
-from kedge.surfaces.server.app import create_app
-from kedge.surfaces.server.run import UvicornServer, bind, url_of
-from tests.support.surfaces import EMBEDDER, follow, write_corpus
+from tests.support.serving import served
+from tests.support.surfaces import EMBEDDER, follow, http_client, write_corpus
 
 
 @pytest.fixture(scope="session")
@@ -29,27 +27,20 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 @pytest.fixture(scope="session")
 def base_url(settings: Settings) -> Iterator[str]:
     """The address of a running server."""
-    ready = threading.Event()
-    with bind(settings.host, 0) as bound:
-        server = UvicornServer(create_app(settings), settings, ready.set)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
-        thread.start()
-        assert ready.wait(60)
-        yield url_of(settings.host, bound)
-        server.should_exit = True
-        thread.join()
+    with served(settings) as address:
+        yield address
 
 
 @pytest.fixture
 def client(base_url: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=base_url, timeout=60) as client:
+    with http_client(base_url) as client:
         yield client
 
 
 @pytest.fixture(scope="session")
 def filled(base_url: str, corpus: Path) -> str:
     """Name of a collection that holds the corpus; tests only read it."""
-    with httpx.Client(base_url=base_url, timeout=60) as client:
+    with http_client(base_url) as client:
         body = {"sources": [str(corpus)], "collection": "sea"}
         job_id = client.post("/api/ingest", json=body).raise_for_status().json()["job_id"]
         assert follow(client, job_id)["status"] == "complete"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,11 +14,11 @@ import httpx
 from fastapi import FastAPI
 
 from kedge.core.settings import load_settings
+from kedge.core.tls import trusted
 from kedge.surfaces.server.app import create_app
 from kedge.surfaces.server.run import UvicornServer, bind, url_of
-from tests.support.surfaces import EMBEDDER, follow, write_corpus
-
-COMMAND = [sys.executable, "-m", "kedge.surfaces.cli.main"]
+from tests.support.forked import Piped, piped, said_first
+from tests.support.surfaces import EMBEDDER, follow, http_client, write_corpus
 
 
 @dataclass
@@ -32,11 +30,11 @@ class Served:
     server: UvicornServer
 
     def client(self, **more: Any) -> httpx.Client:
-        return httpx.Client(base_url=self.url, timeout=60, **more)
+        return http_client(self.url, **more)
 
     def metric(self, line: str) -> float:
         """The value of a series of `/metrics`; 0 when it is not there."""
-        text = httpx.get(f"{self.url}/metrics", timeout=60).text
+        text = httpx.get(f"{self.url}/metrics", timeout=60, verify=trusted()).text
         found = [one.rsplit(" ", 1)[1] for one in text.splitlines() if one.startswith(f"{line} ")]
         return float(found[0]) if found else 0.0
 
@@ -66,24 +64,8 @@ def fill(client: httpx.Client, folder: Path) -> None:
 
 
 @contextmanager
-def process(home: Path, *command: str, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def process(home: Path, **environment: str) -> Iterator[tuple[Piped, str]]:
     """`kedge serve` on a free port, and its address."""
     variables = {**os.environ, "KEDGE_EMBEDDER": EMBEDDER, "KEDGE_HOME": str(home), **environment}
-    running = subprocess.Popen(
-        [*COMMAND, *(command or ("serve", "--port", "0"))],
-        env=variables,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert running.stdout is not None
-    try:
-        line = running.stdout.readline()
-        assert " at " in line, (line, running.stderr.read() if running.stderr else "")
-        yield running, line.split(" at ")[1].split()[0]
-    finally:
-        running.kill()
-        running.wait()
-        for pipe in (running.stdout, running.stderr):
-            if pipe is not None:
-                pipe.close()
+    with piped(["serve", "--port", "0"], variables) as running:
+        yield running, said_first(running).split(" at ")[1].split()[0]

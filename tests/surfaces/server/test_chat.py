@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import openai
 import pytest
 
@@ -10,6 +13,12 @@ from tests.surfaces.server.conftest import base_url, corpus, filled, settings
 
 __all__ = ["base_url", "corpus", "filled", "settings"]
 
+TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {}}}]
+HISTORY = f"""<chat_history>
+USER: {QUESTION}
+ASSISTANT: With an anchor bend.
+</chat_history>"""
+
 
 @pytest.fixture
 def chat(base_url: str) -> openai.OpenAI:
@@ -17,7 +26,9 @@ def chat(base_url: str) -> openai.OpenAI:
 
 
 def test_models_are_collections(chat: openai.OpenAI, filled: str) -> None:
-    assert {"kedge", f"kedge/{filled}"} <= {model.id for model in chat.models.list()}
+    listed = {model.id for model in chat.models.list()}
+    assert f"kedge/{filled}" in listed
+    assert "kedge" not in listed, "the default collection holds nothing to ask for"
 
 
 def test_an_answer_with_its_sources(chat: openai.OpenAI, filled: str) -> None:
@@ -65,7 +76,8 @@ def test_a_refusal_says_what_was_nearest(chat: openai.OpenAI, filled: str) -> No
         ({"n": 2}, 400, "n must be 1"),
         ({"messages": [{"role": "system", "content": "hello"}]}, 400, "last user message"),
         ({"messages": [{"role": "user", "content": " "}]}, 400, "Query cannot be empty"),
-        ({"tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}]}, 400, "Tools cannot be used"),
+        ({"tools": TOOLS}, 400, "Tools cannot be used"),
+        ({"response_format": {"type": "json_object"}}, 400, "POST /api/query gives them as JSON"),
     ],
 )
 @pytest.mark.parametrize("stream", [False, True])
@@ -77,6 +89,7 @@ def test_what_cannot_be_is_a_clear_error(
         chat.chat.completions.create(**{**usual, **asked}, stream=stream)  # type: ignore[call-overload]
     assert refused.value.status_code == status
     assert said in str(refused.value.body)
+    assert (refused.value.type, refused.value.param) == ("invalid_request_error", None)
 
 
 @pytest.mark.req("D-15")
@@ -105,3 +118,93 @@ def test_a_question_asked_in_full_is_not_changed_by_the_messages_before(chat: op
     whole = chat.chat.completions.create(model=f"kedge/{filled}", messages=asked)  # type: ignore[call-overload]
     assert whole.resolved_question is None
     assert "Understood as" not in whole.choices[0].message.content
+
+
+def test_a_model_is_shown_and_one_without_documents_is_not_listed(chat: openai.OpenAI, filled: str) -> None:
+    listed = {model.id for model in chat.models.list()}
+    assert chat.models.retrieve(f"kedge/{filled}").id == f"kedge/{filled}"
+    assert all(chat.models.retrieve(name).owned_by == "kedge" for name in listed)
+    with pytest.raises(openai.NotFoundError, match="There is no model"):
+        chat.models.retrieve("kedge/nowhere")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_usage_is_told(chat: openai.OpenAI, filled: str, *, stream: bool) -> None:
+    asked = {"model": f"kedge/{filled}", "messages": [{"role": "user", "content": QUESTION}]}
+    if stream:
+        chunks = list(chat.chat.completions.create(**asked, stream=True, stream_options={"include_usage": True}))  # type: ignore[call-overload]
+        assert chunks[-1].choices == []
+        usage = chunks[-1].usage
+        assert all(chunk.usage is None for chunk in chunks[:-1])
+    else:
+        usage = chat.chat.completions.create(**asked).usage  # type: ignore[call-overload]
+    assert usage.prompt_tokens == 13
+    assert usage.completion_tokens > 10
+    assert usage.total_tokens == usage.prompt_tokens + usage.completion_tokens
+
+
+def test_tools_that_are_not_to_be_used_do_no_harm(chat: openai.OpenAI, filled: str) -> None:
+    asked = {"model": f"kedge/{filled}", "messages": [{"role": "user", "content": QUESTION}]}
+    answer = chat.chat.completions.create(**asked, tools=TOOLS, tool_choice="none")  # type: ignore[call-overload]
+    assert "anchor bend" in answer.choices[0].message.content
+
+
+def test_sources_are_titles_and_never_paths_of_the_server(chat: openai.OpenAI, filled: str, corpus: Path) -> None:
+    asked = {"model": f"kedge/{filled}", "messages": [{"role": "user", "content": QUESTION}]}
+    answer = chat.chat.completions.create(**asked)  # type: ignore[call-overload]
+    assert "[1] Kedge anchor" in answer.choices[0].message.content.partition("Sources:")[2]
+    assert answer.citations[0]["url"] == "kedge.md"
+    assert str(corpus) not in answer.model_dump_json()
+
+
+def test_a_long_system_prompt_does_not_count_towards_the_question(chat: openai.OpenAI, filled: str) -> None:
+    asked = [{"role": "system", "content": "Be kind. " * 2000}, {"role": "user", "content": QUESTION}]
+    answer = chat.chat.completions.create(model=f"kedge/{filled}", messages=asked)  # type: ignore[call-overload]
+    assert "anchor bend" in answer.choices[0].message.content
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("task", "member"),
+    [
+        ("Generate a concise, 3-5 word title with an emoji summarizing the chat history.", "title"),
+        ("Generate 1-3 broad tags categorizing the main themes of the chat history.", "tags"),
+        ("Suggest 3-5 relevant follow-up questions that the user might naturally ask next.", "follow_ups"),
+        ("Analyze the chat history to determine the necessity of generating search queries.", "queries"),
+    ],
+)
+def test_chores_of_chat_clients_are_done_and_not_refused(
+    chat: openai.OpenAI, filled: str, *, task: str, member: str, stream: bool
+) -> None:
+    prompt = f"### Task:\n{task}\n### Output:\nJSON format\n### Chat History:\n{HISTORY}"
+    asked = {"model": f"kedge/{filled}", "messages": [{"role": "user", "content": prompt}]}
+    if stream:
+        chunks = chat.chat.completions.create(**asked, stream=True)  # type: ignore[call-overload]
+        text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+    else:
+        text = chat.chat.completions.create(**asked).choices[0].message.content  # type: ignore[call-overload]
+    made = json.loads(text)[member]
+    if member == "title":
+        assert 2 <= len(made.split()) <= 6
+        assert "kedge" in made
+    elif member == "queries":
+        assert made == [QUESTION]
+    else:
+        assert isinstance(made, list)
+
+
+def test_a_short_order_for_a_title_is_one_line(chat: openai.OpenAI, filled: str) -> None:
+    asked = [
+        {"role": "user", "content": QUESTION},
+        {"role": "assistant", "content": "With an anchor bend."},
+        {"role": "user", "content": "Please write a short title for this conversation."},
+    ]
+    answer = chat.chat.completions.create(model=f"kedge/{filled}", messages=asked)  # type: ignore[call-overload]
+    assert "kedge" in answer.choices[0].message.content
+    assert "{" not in answer.choices[0].message.content
+
+
+def test_a_question_about_titles_is_a_question(chat: openai.OpenAI, filled: str) -> None:
+    asked = [{"role": "user", "content": "What is the title of the chapter on anchors?"}]
+    answer = chat.chat.completions.create(model=f"kedge/{filled}", messages=asked)  # type: ignore[call-overload]
+    assert answer.model_dump().get("confidence") is not None

@@ -15,7 +15,7 @@ from kedge.core.values import DEFAULT_TENANT, IngestRequest, Scope
 from kedge.engine.engine import Engine
 from kedge.surfaces.server.app import create_app
 from kedge.surfaces.server.run import UvicornServer, bind, url_of
-from tests.support.surfaces import EMBEDDER
+from tests.support.surfaces import EMBEDDER, http_client
 
 SCOPE = Scope(DEFAULT_TENANT, "default")
 
@@ -46,7 +46,7 @@ def test_drift_is_repaired_and_counted(tmp_path: Path, corpus: Path) -> None:
         thread.start()
         try:
             assert ready.wait(60)
-            with httpx.Client(base_url=url_of(settings.host, bound), timeout=60) as client:
+            with http_client(url_of(settings.host, bound)) as client:
                 shown = until(client, 'kedge_checks_total{result="clean"}')
         finally:
             server.should_exit = True

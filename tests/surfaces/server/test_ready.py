@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from kedge.core.errors import StoreError
+from kedge.core.tls import trusted
 from kedge.engine.readiness import Readiness
 from kedge.surfaces.cli.main import run
 from tests.models.model_server import Fault
@@ -20,11 +21,11 @@ from tests.models.model_server import serving as model_server
 from tests.support.surfaces import QUESTION
 from tests.surfaces.server.serving import Served, fill, serving
 
-PARTS = {"server", "catalog", "graph", "vectors", "embedder", "worker"}
+PARTS = {"server", "catalog", "graph", "vectors", "embedder", "collections", "worker"}
 
 
 def parts(served: Served) -> tuple[int, dict[str, Any]]:
-    response = httpx.get(f"{served.url}/ready", timeout=30)
+    response = httpx.get(f"{served.url}/ready", timeout=30, verify=trusted())
     return response.status_code, response.json()["parts"]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,8 +17,9 @@ import pytest
 
 from tests.models.llm_server import LLMServer
 from tests.models.llm_server import serving as llm_server
-from tests.support.surfaces import QUESTION, events_of, write_corpus
-from tests.surfaces.server.serving import COMMAND, fill, process
+from tests.support.forked import piped
+from tests.support.surfaces import QUESTION, events_of, http_client, write_corpus
+from tests.surfaces.server.serving import fill, process
 
 
 class Held:
@@ -98,7 +98,7 @@ def test_sigterm_lets_streams_end_and_says_not_ready(tmp_path: Path) -> None:
         }
         with (
             process(tmp_path / "home", **variables) as (running, url),
-            httpx.Client(base_url=url, timeout=60) as client,
+            http_client(url) as client,
         ):
             fill(client, tmp_path / "docs")
             assert client.get("/ready").status_code == 200
@@ -116,14 +116,14 @@ def test_sigterm_lets_streams_end_and_says_not_ready(tmp_path: Path) -> None:
             assert ready.status_code == 503
             assert ready.json()["parts"]["server"] == {"ok": False, "message": "The server stops."}
             assert client.get("/health").status_code == 200
-            assert running.poll() is None, "it must not end while a stream runs"
+            assert running.returncode is None, "it must not end while a stream runs"
             go.set()
             stream.join(60)
             kinds = [kind for kind, _ in events_of(said[0])]
             assert kinds[-1] == "done"
             assert "citation" in kinds
             running.send_signal(signal.SIGTERM)  # enough of the notice
-            _, errors = running.communicate(timeout=60)
+            _, errors = running.read_all()
             assert running.returncode == 0, errors
             assert "Traceback" not in errors
 
@@ -140,22 +140,18 @@ def test_a_running_job_is_handed_from_process_to_process(tmp_path: Path) -> None
             job = httpx.post(f"{url}/api/ingest", json={"sources": [str(corpus)]}, timeout=60).json()["job_id"]
             assert held.asked.wait(60)
             running.send_signal(signal.SIGTERM)
-            _, errors = running.communicate(timeout=60)
+            _, errors = running.read_all()
             assert running.returncode == 0, errors
         held.asked.clear()
         environment = {**os.environ, **variables, "KEDGE_HOME": str(home), "KEDGE_LOG_LEVEL": "info"}
-        worker = subprocess.Popen([*COMMAND, "worker"], env=environment, stderr=subprocess.PIPE, text=True)
-        try:
+        with piped(["worker"], environment) as worker:
             assert held.asked.wait(60)
             worker.send_signal(signal.SIGTERM)
-            _, errors = worker.communicate(timeout=60)
-        finally:
-            worker.kill()
-            worker.wait()
+            _, errors = worker.read_all()
         assert worker.returncode == 0, errors
         assert f"job {job} is handed back" in errors
         assert "Traceback" not in errors
-        with process(home, **variables) as (_, url), httpx.Client(base_url=url, timeout=60) as client:
+        with process(home, **variables) as (_, url), http_client(url) as client:
             assert client.get(f"/api/ingest/{job}").json()["status"] in ("queued", "chunking", "embedding")
             held.open.set()
             while client.get(f"/api/ingest/{job}").json()["status"] != "complete":

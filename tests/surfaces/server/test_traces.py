@@ -96,7 +96,7 @@ def test_without_the_extra_the_error_names_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
     monkeypatch.setenv("KEDGE_OTLP_URL", "http://127.0.0.1:4318")
-    assert run(["collection", "list", "--home", str(tmp_path / "home")]) == 1
+    assert run(["check", "--home", str(tmp_path / "home")]) == 1
     assert "kedge[otel]" in capsys.readouterr().err
 
 
@@ -106,5 +106,5 @@ def test_settings_that_cannot_be_are_told_at_start(
 ) -> None:
     monkeypatch.setenv("KEDGE_OTLP_URL", "http://127.0.0.1:4318")
     monkeypatch.setenv(f"KEDGE_{name}", value)
-    assert run(["collection", "list", "--home", str(tmp_path / "home")]) == 2
+    assert run(["check", "--home", str(tmp_path / "home")]) == 2
     assert name.lower() in capsys.readouterr().err

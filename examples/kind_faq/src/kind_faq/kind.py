@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
-from kedge.kinds.ports import CommandGroup, Kind, Parts, RouteGroup, Surfaces, Units
+from kedge.kinds.ports import CommandGroup, Kind, OnPage, Parts, RouteGroup, Surfaces, Units
 
 if TYPE_CHECKING:
     from kind_faq.faq import Faq
@@ -24,6 +24,14 @@ class FaqKind(Kind["Faq"]):
         client="kind_faq.surfaces.client",
         blocking="kind_faq.surfaces.blocking:FaqFacade",
         blocking_name="faq",
+        page=OnPage(
+            label="Questions with answers",
+            help="Markdown, or .faq files. The pair that fits a question answers it.",
+            suffixes=(".md", ".faq"),
+            source=("file", "files"),
+            part=("entry", "entries"),
+            counts_parts=True,
+        ),
     )
 
     def open(self, parts: Parts) -> Faq:

@@ -50,7 +50,7 @@ async def around(passages: Passages, query: Query, hits: Sequence[SearchHit], be
             query.scope.tenant, hit.passage.document_id, first=max(0, place - 1), last=place + 1
         )
         for passage in near:
-            if passage.id not in known and _shown_beside(query, hit.passage, passage):
+            if passage.id not in known and shown_beside(query, hit.passage, passage):
                 known.add(passage.id)
                 found.append(SearchHit(rank=len(hits) + len(found) + 1, passage=passage, score=hit.score / 2))
     return tuple(found)
@@ -66,10 +66,10 @@ async def _before(passages: Passages, query: Query, passage: Passage) -> Passage
     """The passage before, if it is of the same version, under the same heading, and the query's filter shows it."""
     place = passage.index - 1
     found = await passages.of_document(query.scope.tenant, passage.document_id, first=place, last=place)
-    return next((before for before in found if _shown_beside(query, passage, before)), None)
+    return next((before for before in found if shown_beside(query, passage, before)), None)
 
 
-def _shown_beside(query: Query, passage: Passage, other: Passage) -> bool:
+def shown_beside(query: Query, passage: Passage, other: Passage) -> bool:
     """Whether a neighbour is of the same version, under the same heading, and not hidden by the query's filter."""
     topic = Eq("topic_tag", query.topic_filter) if query.topic_filter is not None else None
     where = all_of(topic, query.where)

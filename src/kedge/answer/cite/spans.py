@@ -85,7 +85,11 @@ def citation_of(mark: str, quote: Quote, hit: SearchHit) -> Citation:
         identity=passage.identity,
         cells=tuple(
             CitedCell(
-                cell.header, cell.text, passage.start + cell.start, passage.start + cell.end, place == quote.marked
+                cell.header,
+                cell.text,
+                passage.start + cell.start,
+                passage.start + cell.end,
+                place == quote.marked or place in quote.counted,
             )
             for place, cell in enumerate(quote.cells)
         ),

@@ -32,6 +32,7 @@ MOST_STEPS = 3
 SIDE = 0.5
 """Least share of a side's words that a statement about it has, in itself or its heading."""
 _SAME = 0.7
+_ENDED = re.compile(r"[.!?…:。！？：][\W\d]{0,8}\Z")
 _SHARE = re.compile(r"\b(?:percent|percentage|per cent|share|proportion|rate)\b|%", re.I)
 _EACH = re.compile(
     r"\b(?:each|every|all)\b[^.?!]{0,30}\b(?:filings?|reports?|documents?|quarters?|papers?|versions?|releases?|minutes)\b",
@@ -96,11 +97,16 @@ def _further(form: ShapeKind, ranked: Sequence[Stated]) -> list[Stated]:
         gap = NEAR_ROW if one.statement.kind == "row" else GAPS.get(form, 3.0)
         if len(chosen) >= MOST.get(form, 2):
             break
-        if worth(one, form) < best - gap:
+        if worth(one, form) < best - gap or _is_torn(one):
             continue
         if one.reading.support >= LEAST_SUPPORT and not any(_repeats(one, other) for other in chosen):
             chosen.append(one)
     return chosen
+
+
+def _is_torn(one: Stated) -> bool:
+    """Whether a sentence has no end, as headings and captions in running text have none."""
+    return one.statement.kind == "sentence" and not _ENDED.search(one.statement.read)
 
 
 def _summary(ranked: Sequence[Stated]) -> list[Stated]:

@@ -115,7 +115,7 @@ def with_times(answer: Answer, result: SearchResult, elapsed: float) -> Answer:
         "keyword_result_count": result.counts.get("keyword", 0),
         "graph_result_count": result.counts.get("graph", 0),
         "citation_count": len(answer.citations),
-        "total_tokens": sum(hit.passage.token_count for hit in result.hits),
+        "total_tokens": answer.context_tokens,
         "sources": [citation.place for citation in answer.citations],
         "evidence": evidence_json(result.query, answer.hits, answer.citations),
     }

@@ -30,6 +30,8 @@ class Quote:
     """Of a row of a table, in order."""
     marked: int | None = None
     """The cell that answers."""
+    counted: tuple[int, ...] = ()
+    """The cells that a computed answer was made from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,8 @@ class ExtractedAnswer:
     """The answer in a few words, inside the first quote, when the question asks for one."""
     verdict: str = ""
     """`Yes` or `No`, where that is asked and the evidence decides it."""
+    steps: tuple[str, ...] = ()
+    """Of a computed answer, what was done; its quotes are the rows that it was computed from."""
 
     @property
     def text(self) -> str:

@@ -18,6 +18,7 @@ from kedge.text.concepts import mentions
 from kedge.text.evidence import EvidencePassage, candidate_sentences
 from kedge.text.orders import gives_orders, inside, ordering_spans
 from kedge.text.question import AnswerKind, Question
+from kedge.text.statements.markup import plain
 
 NEAREST = 2
 """Sources that are named."""
@@ -33,13 +34,13 @@ _KINDS: dict[AnswerKind, str] = {
     "code": "code",
     "text": "a statement",
 }
-_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
+_WORD = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
 _ASKING = frozenset(
     term
     for word in (
         "who whom whose what which when where why how many much long old far name named called kind type year date day "
         "month century decade place number amount percentage list give tell explain describe show does did can could "
-        "would should there between"
+        "would should there between i we me my our us you your use do"
     ).split()
     for term in terms(word) or (word,)
 )
@@ -73,7 +74,7 @@ class Near:
 
     def line(self) -> str:
         """Its place and its sentence, without anything that a client could fetch or run."""
-        said = excerpt(without_urls(read_sentence("", self.snippet, first=True).text), SNIPPET_CHARS)
+        said = excerpt(without_urls(read_sentence("", plain(self.snippet), first=True).text), SNIPPET_CHARS)
         place = " ".join(without_urls(read_sentence("", self.place, first=True).text).split()) or "(no title)"
         return place if not said or said == place else f"{place}: “{said}”"
 
@@ -139,6 +140,8 @@ def looked_for(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
     >>> looked_for("When was the Treaty of Lisbon signed by Ireland?")
     (('Treaty of Lisbon', 'Ireland'), ('signed',))
+    >>> looked_for("Can I see how much we spend on R&D?")
+    ((), ('see', 'spend', 'R&D'))
     """
     named = [one.surface for one in mentions(text) if not _asking(one.surface)]
     names = [one for one in dict.fromkeys(named) if not any(one != other and one in other for other in named)]

@@ -7,11 +7,13 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from kedge.answer.compose.between import change_asked
 from kedge.answer.compose.choose import Choice
 from kedge.answer.compose.company import STEP, Pick
 from kedge.answer.compose.extract import separate
 from kedge.answer.compose.quote import ExtractedAnswer, Quote, ShortAnswer
 from kedge.core.values import Passage
+from kedge.retrieve.when import own_periods
 from kedge.text.form import ShapeKind
 from kedge.text.question import Question
 from kedge.text.sentences import sentences
@@ -46,6 +48,10 @@ def shown(question: Question, form: ShapeKind, choice: Choice, passages: Mapping
     for pick in choice.picks:
         span = short[1] if short and pick.statement == choice.first.statement else None
         quotes.append(_dated(pick, _quote(pick, passages[pick.passage].text, span)))
+        change = change_asked(question.text, pick.statement, own_periods(passages[pick.passage]))
+        if change is not None:
+            quotes[-1] = replace(quotes[-1], shown=change.text, marked=None)
+            short = None
         if len(quotes) > 1 and pick.in_list and _announces(quotes[-2], quotes[-1], passages[pick.passage].text):
             quotes[-2:] = [_listed(quotes[-2], quotes[-1], passages[pick.passage].text)]
     verdict = ""

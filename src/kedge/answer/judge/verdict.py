@@ -26,6 +26,7 @@ from kedge.core.stages import stage
 from kedge.core.values import Collection, Query, SearchHit
 from kedge.retrieve.ports import CollectionSource
 from kedge.retrieve.rarity import as_idf, term_weights
+from kedge.retrieve.when import with_newest_time
 from kedge.stores.ports import VectorStore
 from kedge.text.analyze import term_id, terms
 from kedge.text.evidence import MAX_CANDIDATES, EvidencePassage, EvidenceSentence, candidate_sentences, rank_sentences
@@ -69,17 +70,19 @@ class Judging:
         return parse_question(query.text, as_idf(weights, collection))
 
     async def as_meant(self, query: Query, collection: Collection, hits: Sequence[SearchHit]) -> str:
-        """The question without slips of the pen, as far as the hits have the words that were meant."""
+        """The question without slips of the pen, as far as the hits have the words that were meant, and with the time
+        of the newest report where that is asked for."""
         passages = [hit.passage for hit in hits]
         if not self.readings.can(query.text, passages):
             return query.text
+        text = with_newest_time(query.text, passages)
         known = await self.readings.words()
         weights = await term_weights(self._vectors, collection, query.text)
 
         def strange(word: str) -> bool:
             return not known(word) and not any(weights.get(term_id(term)) for term in terms(word))
 
-        return corrected(query.text, strange, [f"{heading(one)}\n{one.text}" for one in passages])
+        return corrected(text, strange, [f"{heading(one)}\n{one.text}" for one in passages])
 
     async def verdict(self, query: Query, collection: Collection, hits: Sequence[SearchHit]) -> AnswerVerdict:
         """What the hits (best first) say to the question."""

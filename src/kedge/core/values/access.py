@@ -54,3 +54,13 @@ class ApiKey:
         if self.revoked_at is not None:
             return "revoked"
         return "valid" if self.valid(datetime.now(UTC)) else "expired"
+
+
+@outside(spread="made")
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    """A key at the moment it is made: the only one at which its secret is known."""
+
+    made: ApiKey
+    key: str
+    """What callers send. It is not kept, and not shown again."""

@@ -7,6 +7,24 @@ from dataclasses import dataclass
 
 from kedge.core.outside import outside
 
+PERIOD_DAYS = 7.0
+"""Days that the most frequent questions are told of, where nothing else is said."""
+
+
+@outside()
+@dataclass(frozen=True, slots=True)
+class TopQuery:
+    """A question that was asked often."""
+
+    query_hash: str
+    """Stands for its words, the same for the same words."""
+    count: int
+    refusal_share: float
+    """Of those whose verdict is known."""
+    mean_execution_time_ms: float
+    words: str | None = None
+    """Where the setting `keep_questions` kept them."""
+
 
 @outside()
 @dataclass(frozen=True, slots=True)
@@ -24,6 +42,13 @@ class AnalyticsSummary:
     mean_rerank_ms: float | None
     feedback: int
     mean_rating: float | None
+    """Of those from 1 to 5."""
+    yes_share: float | None
+    """Of those that say yes or no."""
+    queries_per_minute: float = 0.0
+    """Over the period that was asked for."""
+    top_queries: tuple[TopQuery, ...] = ()
+    """Of that period, the most frequent first."""
 
 
 @outside()
@@ -35,3 +60,11 @@ class Erased:
     """With their metrics and feedback."""
     sessions: int
     """Conversations, with what was said in them where it was still remembered."""
+
+
+@outside()
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What was forgotten because its time was over."""
+
+    queries: int

@@ -30,7 +30,7 @@ class CitedCell:
     end: int
     """Offset behind its last character."""
     answers: bool = False
-    """Whether it is the cell that answers."""
+    """Whether it is the cell that answers, or one that the answer was computed from."""
 
 
 @outside(hidden=("document_id", "section_path"))
@@ -85,7 +85,8 @@ class Answer:
     evidence_probability: float
     """Calibrated probability that the evidence answers the question."""
     short_answer: str | None = None
-    """The name, date or number asked for, where one could be found; a slice of the first citation."""
+    """The name, date or number asked for, where one could be found: a slice of the first citation, or a figure
+    computed from the cells that the citations mark."""
     form: str | None = None
     """What was asked for: `fact`, `number`, `yes-no`, `how`, `why`, `list`, `comparison` or `summary`."""
     hits: tuple[SearchHit, ...] = ()
@@ -94,6 +95,12 @@ class Answer:
     @property
     def refused(self) -> bool:
         return self.confidence == "insufficient"
+
+    @property
+    def context_tokens(self) -> int:
+        """Tokens of the passages that the answer was made from: those that it cites; 0 for a refusal."""
+        cited = {citation.passage_id for citation in self.citations}
+        return sum(hit.passage.token_count for hit in self.hits if hit.passage.id in cited)
 
     @property
     def readings(self) -> list[Json]:

@@ -35,3 +35,34 @@ class CollectionList:
     """All collections."""
 
     collections: tuple[Collection, ...]
+
+
+@outside()
+@dataclass(frozen=True, slots=True)
+class OtherIndex:
+    """An index of a collection beside the one in use."""
+
+    embedder: str
+    dimension: int
+    state: str
+    """`building`, `kept` for a rollback, or `dropping`."""
+    passages: int
+    """That it holds."""
+
+
+@outside(spread="collection")
+@dataclass(frozen=True, slots=True)
+class CollectionShown:
+    """A collection with all its indexes."""
+
+    collection: Collection
+    other_indexes: tuple[OtherIndex, ...]
+
+
+@outside()
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """A collection or a table session that is gone."""
+
+    deleted: str
+    """Its name."""

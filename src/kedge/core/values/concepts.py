@@ -123,6 +123,9 @@ class GraphDocument:
     """Keys of the concepts this document is about: its title and the title's aliases."""
     author: str | None = None
     chunk_count: int = 0
+    """Passages of the version that was read last."""
+    status: str = "active"
+    """As the catalog has it (D-26): `pending` while it is built, `active`, `archived`."""
     mentions: tuple[tuple[str, int, float], ...] = ()
     """(concept key, frequency, relevance 0–1) of the MENTIONS edges."""
 

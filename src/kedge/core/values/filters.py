@@ -4,13 +4,15 @@ Semantics, the same everywhere:
 - A missing field equals None. `Eq(f, None)` matches a missing or null field; ranges never match it.
 - A list field matches `Eq`, `In` and `Range` when any of its elements does.
 - Strings, numbers and booleans never equal each other across types (`True` is not `1`); 1 equals 1.0.
-- Ranges compare numbers only.
+- Ranges compare numbers only. Times are numbers: seconds since 1970. Where a bound is written as a date or a time
+  (`2026-01-01`, `2026-01-01T12:00:00+01:00`; UTC where no zone is said), it stands for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeAlias
 
 from kedge.core.errors import FilterError
@@ -110,6 +112,34 @@ def from_mapping(fields: Mapping[str, Json]) -> Filter | None:
     if not parts:
         return None
     return parts[0] if len(parts) == 1 else And(parts)
+
+
+def from_outside(said: Mapping[str, Json] | Sequence[str]) -> Filter | None:
+    """Read either form: conditions by field, or terms as the command line has them."""
+    return from_mapping(said) if isinstance(said, Mapping) else parse_terms(said)
+
+
+def to_terms(where: Filter) -> list[str]:
+    """The terms that `parse_terms` reads as this filter. FilterError for one that no terms say."""
+    match where:
+        case And(parts):
+            return [term for part in parts for term in to_terms(part)]
+        case Eq(field, value):
+            return [f"{field}={_written(value)}"]
+        case In(field, values):
+            return [f"{field}={','.join(map(_written, values))}"]
+        case Not(Eq() | In() as part):
+            return [term.replace("=", "!=", 1) for term in to_terms(part)]
+        case Range(field, gte, lte, gt, lt):
+            bounds = ((">=", gte), ("<=", lte), (">", gt), ("<", lt))
+            return [f"{field}{operator}{bound}" for operator, bound in bounds if bound is not None]
+    raise FilterError("The filter cannot be said in terms.", hint="Give conditions that must all hold.")
+
+
+def _written(value: Scalar) -> str:
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "null"}[value]
+    return str(value)
 
 
 def all_of(*filters: Filter | None) -> Filter | None:
@@ -231,9 +261,12 @@ def _build(field: str, operator: str, raw: str) -> Filter:
         filled = tuple(value for value in values if value is not None)
         positive: Filter = In(field, filled) if len(values) > 1 else Eq(field, values[0])
         return positive if operator == "=" else Not(positive)
-    number = _scalar(raw)
-    if isinstance(number, bool) or not isinstance(number, (int, float)):
-        raise FilterError(f"{field}{operator}{raw}: a range needs a number.", hint=f"For instance {field}{operator}3.")
+    number = _bound(_scalar(raw))
+    if number is None:
+        raise FilterError(
+            f"{field}{operator}{raw}: a range needs a number or a date.",
+            hint=f"For instance {field}{operator}3, or ingested_at>=2026-01-01.",
+        )
     match operator:
         case "<=":
             return Range(field, lte=number)
@@ -259,6 +292,19 @@ def _scalar(raw: str) -> Scalar:
     return raw
 
 
+def _bound(value: Json) -> int | float | None:
+    """A bound of a range: the number, or the seconds since 1970 of a date or time; None for what is neither."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    if not isinstance(value, str):
+        return value
+    try:
+        at = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+
+
 def _from_item(field: str, value: Json) -> Filter:
     if isinstance(value, list):
         scalars = tuple(item for item in value if isinstance(item, (str, int, float, bool)))
@@ -272,11 +318,12 @@ def _from_item(field: str, value: Json) -> Filter:
 
 def _range(field: str, bounds: Mapping[str, Json]) -> Range:
     unknown = set(bounds) - {"gte", "lte", "gt", "lt"}
-    numbers = {
-        name: item for name, item in bounds.items() if isinstance(item, (int, float)) and not isinstance(item, bool)
-    }
+    numbers = {name: number for name, item in bounds.items() if (number := _bound(item)) is not None}
     if unknown or len(numbers) != len(bounds) or not bounds:
-        raise FilterError(f"The filter on {field!r} must be a range of numbers: gte, lte, gt, lt.")
+        raise FilterError(
+            f"The filter on {field!r} must be a range of numbers or dates: gte, lte, gt, lt.",
+            hint='For instance {"page": {"gte": 3}} or {"ingested_at": {"gte": "2026-01-01"}}.',
+        )
     for item in numbers.values():
         _check_value(field, item)
     return Range(field, **{name: float(item) for name, item in numbers.items()})

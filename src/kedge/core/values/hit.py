@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from kedge.core.excerpt import excerpt
 from kedge.core.html import html_of
@@ -15,9 +16,13 @@ from kedge.core.values.passage import Passage
 
 _DETAILS = frozenset(
     "document_id external_id title url page chunk_index has_code has_formula has_table language topic_tag section_path "
-    "start end above_threshold in_both path".split()
+    "token_count ingested_at document_updated_at start end above_threshold in_both path".split()
 )
 """What `SearchHit.details` says beside the passage's free metadata."""
+
+
+Strategy: TypeAlias = Literal["vector_only", "graph_only", "hybrid"]
+"""Without the graph, by the graph alone, or both."""
 
 
 class Channel(StrEnum):
@@ -57,8 +62,12 @@ class ChannelHit:
         "identity": "passage.identity",
         "text": "passage.text",
         "metadata": "details",
+        "vector_score": "cosine",
+        "keyword_score": "bm25",
+        "relevance_score": "relevance_score",
+        "in_both": "in_both",
     },
-    hidden=("vector_score", "keyword_score", "path", "path_ids", "above_threshold"),
+    hidden=("vector_score", "keyword_score", "model_score", "path", "path_ids"),
 )
 @dataclass(frozen=True, slots=True)
 class SearchHit:
@@ -74,8 +83,17 @@ class SearchHit:
     keyword_rank: int | None = None
     graph_rank: int | None = None
     vector_score: float | None = None
-    """Cosine similarity, where the vector channel found it."""
+    """Cosine similarity, where the vector channel found it; the judge wants to know that too."""
     keyword_score: float | None = None
+    """BM25 score, where the keyword channel found it."""
+    cosine: float | None = None
+    """Raw cosine similarity of question and passage, whichever channel found it; None where the store cannot say."""
+    bm25: float | None = None
+    """Raw BM25 score, whichever channel found it; 0 for a passage without a word of the question."""
+    fused_score: float | None = None
+    """After fusion and before reranking; comparable within one question only."""
+    model_score: float | None = None
+    """What the reranking model said of it, where one is set and read it."""
     path: tuple[str, ...] = ()
     path_ids: tuple[str, ...] = ()
     """The same steps, with passages by their id instead of their title."""
@@ -88,11 +106,17 @@ class SearchHit:
         return self.vector_rank is not None and self.graph_rank is not None
 
     @property
+    def relevance_score(self) -> float:
+        """What the reranking model said, where one did; else what it is ordered by. In [0, 1]."""
+        return self.score if self.model_score is None else self.model_score
+
+    @property
     def details(self) -> dict[str, Json]:
-        """Place, flags and free metadata; `start` and `end` are offsets."""
+        """Place, flags and free metadata; `start` and `end` are offsets; times as ISO 8601."""
         return {
             **self.passage.payload(),
-            "section_path": list(self.passage.section_path),
+            "ingested_at": _iso(self.passage.ingested_at),
+            "document_updated_at": _iso(self.passage.document_updated_at),
             "start": self.passage.start,
             "end": self.passage.end,
             "above_threshold": self.above_threshold,
@@ -119,11 +143,12 @@ class SearchHit:
         """What `details` put together goes back to its place; the rest is the passage's own metadata."""
         told = {name: found["metadata"][name] for name in _DETAILS}
         free = {name: value for name, value in found["metadata"].items() if name not in _DETAILS}
-        passage = {**told, **found, "index": told["chunk_index"], "token_count": 0, "metadata": free}
-        return {**found, "path": told["path"], "above_threshold": told["above_threshold"], "passage": passage}
+        passage = {**told, **found, "index": told["chunk_index"], "metadata": free}
+        said = found["relevance_score"] if found["relevance_score"] != found["score"] else None
+        return {**found, "path": told["path"], "model_score": said, "passage": passage}
 
 
-@outside({"results": "hits", "timings_ms": "rounded_ms"}, hidden=("timings_ms", "counts", "warnings"))
+@outside({"results": "hits", "timings_ms": "rounded_ms"}, hidden=("timings_ms", "counts", "measures", "strategy"))
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     """Passages, best first, with the times of each stage and the counts that metrics want."""
@@ -132,8 +157,14 @@ class SearchResult:
     hits: tuple[SearchHit, ...]
     timings_ms: Mapping[str, float]
     counts: Mapping[str, int] = field(default_factory=dict)
-    """vector, keyword, graph, overlap, concepts, dropped_not_live."""
+    """vector, keyword, graph, overlap, concepts, candidates."""
     warnings: tuple[str, ...] = ()
+    """What the caller should know, such as why nothing was found although there is something."""
+    measures: Mapping[str, float] = field(default_factory=dict)
+    """Scores for metrics: `vector_top` and `vector_avg` over the ten best of the vector channel, `fused_top` before and
+    `reranked_top` after reranking; each only where there is one."""
+    strategy: Strategy = "hybrid"
+    """Which channels were searched."""
 
     @property
     def rounded_ms(self) -> dict[str, float]:
@@ -143,3 +174,7 @@ class SearchResult:
     def _repr_html_(self) -> str | None:
         """For notebooks."""
         return html_of(self)
+
+
+def _iso(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat()

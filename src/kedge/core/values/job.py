@@ -86,6 +86,7 @@ _STATES: Mapping[JobStatus, JobState] = {
         "collection": "scope.collection",
         "state": "state",
         "duration_seconds": "duration_seconds",
+        "files_modified": "files_modified",
     },
     hidden=("request",),
 )
@@ -107,6 +108,8 @@ class Job:
     processed_passages: int = 0
     files_discovered: int = 0
     files_processed: int = 0
+    files_new: int = 0
+    """Of those processed, how many were not there before."""
     files_skipped: int = 0
     files_failed: int = 0
     files_deleted: int = 0
@@ -127,11 +130,33 @@ class Job:
         return _STATES.get(self.status, "running")
 
     @property
+    def files_modified(self) -> int:
+        """Of those processed, how many took the place of an earlier version."""
+        return self.files_processed - self.files_new
+
+    @property
     def duration_seconds(self) -> float | None:
         """From its start to its end; null before that."""
         if self.started_at is None or self.completed_at is None:
             return None
         return round((self.completed_at - self.started_at).total_seconds(), 3)
+
+
+@outside()
+@dataclass(frozen=True, slots=True)
+class IngestPlan:
+    """What would be taken in, by the names of the sources, each list in order."""
+
+    new: tuple[str, ...]
+    """Not known yet."""
+    modified: tuple[str, ...]
+    """Known, and of another SHA-256 or with other options than the live version."""
+    deleted: tuple[str, ...]
+    """Known and not there any more; they would be taken out."""
+    unchanged: int
+    """How many would be skipped."""
+    errors: tuple[SourceError, ...] = ()
+    """Sources that cannot be read."""
 
 
 @outside(optional=("estimated_chunks",))
@@ -144,8 +169,18 @@ class Accepted:
     document_id: str | None = None
     """Where the job is about one document and its id is known."""
     estimated_chunks: int | None = None
+    """By the size of the sources; null where that is not known before they are fetched."""
 
     @classmethod
-    def of(cls, job: Job) -> Accepted:
+    def of(cls, job: Job, estimated_chunks: int | None = None) -> Accepted:
         """What is told of a job that has just been queued."""
-        return cls(job.id, job.status, job.document_id)
+        return cls(job.id, job.status, job.document_id, estimated_chunks)
+
+
+@outside()
+@dataclass(frozen=True, slots=True)
+class JobsDone:
+    """What a worker did before it stopped."""
+
+    jobs: int
+    """That it ran to their end."""

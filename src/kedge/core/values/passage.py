@@ -19,13 +19,13 @@ TABLE_HEAD = "table_head"
 
 
 _ELSEWHERE = (
-    *("document_id", "version_id", "content_hash", "title", "url", "external_id", "topic_tag"),
-    *("ingested_at", "document_updated_at", "metadata"),
+    *("document_id", "version_id", "content_hash", "title", "url", "external_id"),
+    "metadata",
 )
 """What a passage shares with its document, beside which it is shown, and what only stores need."""
 
 
-@outside({"passage_id": "id"}, hidden=_ELSEWHERE)
+@outside({"passage_id": "id"}, hidden=_ELSEWHERE, optional=("embedded_at", "embedding_model"))
 @dataclass(frozen=True, slots=True)
 class Passage:
     """A passage and its place in the document: what is embedded, found and cited. `text` is a slice of its text."""
@@ -52,9 +52,15 @@ class Passage:
     """ISO 639-1 code, `und` when unsure."""
     topic_tag: str | None = None
     ingested_at: datetime | None = None
+    """When it was taken in; one that an edit of its document left as it was keeps its time."""
     document_updated_at: datetime | None = None
+    """When its document had last changed then, as far as known."""
     metadata: Metadata = field(default_factory=dict)
     """The document's free metadata and what the kind adds; filters see it."""
+    embedded_at: datetime | None = field(default=None, compare=False)
+    """When its vector was made, where its whole document is shown; no part of what the passage is."""
+    embedding_model: str | None = field(default=None, compare=False)
+    """The model that made it."""
 
     def page_at(self, offset: int) -> int | None:
         """The page on which this character of the text stands; `page` is the one it begins on."""
@@ -80,7 +86,17 @@ class Passage:
         return f"{self.embed_text}\n{words}" if words else self.embed_text
 
     def payload(self) -> dict[str, Json]:
-        """The fields that filters can name, as stored beside the vector."""
+        """The fields that filters can name, as stored beside the vector; times are seconds since 1970."""
+        return {
+            **self.facts(),
+            "section_path": list(self.section_path),
+            "token_count": self.token_count,
+            "ingested_at": _seconds(self.ingested_at),
+            "document_updated_at": _seconds(self.document_updated_at),
+        }
+
+    def facts(self) -> dict[str, Json]:
+        """The part of the payload that says what the passage is: the same whenever the same source is taken in."""
         return {
             **self.metadata,
             "document_id": self.document_id,
@@ -95,6 +111,10 @@ class Passage:
             "language": self.language,
             "topic_tag": self.topic_tag,
         }
+
+
+def _seconds(at: datetime | None) -> float | None:
+    return None if at is None else at.timestamp()
 
 
 def parse_page_breaks(written: Json) -> list[tuple[int, int]]:
@@ -146,5 +166,5 @@ class PassageInDocument:
 
 
 def _of(document: Mapping[str, Any], passages: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    shared = ("document_id", "title", "url", "external_id", "topic_tag", "metadata")
+    shared = ("document_id", "title", "url", "external_id", "metadata")
     return [{**{name: document[name] for name in shared}, **passage} for passage in passages]

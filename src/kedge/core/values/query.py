@@ -9,6 +9,9 @@ from kedge.core.values.filters import Filter
 
 MAX_QUERY_CHARS = 2000
 MAX_TOP_K = 20
+"""Most passages of one query, where the settings say nothing else."""
+ANSWER_TOP_K = 5
+"""Passages that an answer is made of, where the question says nothing else (D-15)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +20,9 @@ class Query:
 
     text: str
     scope: Scope
-    top_k: int = 5
+    top_k: int = ANSWER_TOP_K
+    top_k_given: bool | None = None
+    """False where nobody said how many, so that a kind may take its own number; None: said if it is not the usual."""
     include_graph: bool = True
     topic_filter: str | None = None
     where: Filter | None = None
@@ -32,3 +37,11 @@ class Query:
     """Most rows that an answer over a table is made from; None: by the question."""
     reading: int | None = None
     """Which of the readings that an answer over a table showed is meant, from 1; None: the likeliest."""
+    embedding: bool = False
+    """Whether an answer over a table tells the question's vector (`query_embedding`)."""
+
+    @property
+    def wanted(self) -> int | None:
+        """How many somebody asked for; None where nobody did."""
+        given = self.top_k != ANSWER_TOP_K if self.top_k_given is None else self.top_k_given
+        return self.top_k if given else None

@@ -15,7 +15,7 @@ from typing import Any
 
 from kedge._version import __version__
 from kedge.core.errors import BackupError
-from kedge.core.values import Json
+from kedge.core.values import BackupSummary
 from kedge.engine.kinds import kind_files
 
 FORMAT = 1
@@ -71,18 +71,19 @@ class Manifest:
         """Bytes of all files, unpacked."""
         return sum(entry.size for entry in self.entries)
 
-    def as_json(self) -> dict[str, Json]:
-        """What `kedge backup --json` prints."""
-        return {
-            "format": self.format,
-            "kedge": self.kedge,
-            "schema": self.schema,
-            "created_at": self.created_at,
-            "counts": dict(self.counts),
-            "left_out": list(self.left_out),
-            "files": len(self.entries),
-            "bytes": self.size,
-        }
+    @property
+    def summary(self) -> BackupSummary:
+        """What is told of it outside."""
+        return BackupSummary(
+            format=self.format,
+            kedge=self.kedge,
+            schema=self.schema,
+            created_at=self.created_at,
+            counts=self.counts,
+            left_out=self.left_out,
+            files=len(self.entries),
+            bytes=self.size,
+        )
 
     def dump(self) -> bytes:
         """As the archive keeps it."""

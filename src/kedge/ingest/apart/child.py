@@ -19,6 +19,7 @@ from kedge.core.values import Json
 from kedge.ingest.apart.wire import TooMuch, document_out, receive, send
 from kedge.ingest.parse.formats import format_named
 from kedge.ingest.sources.source import Source
+from kedge.ingest.telling import listening
 
 Task = Callable[[dict[str, Any], "Caps"], Iterator[dict[str, Json]]]
 GRACE = 5.0
@@ -59,6 +60,11 @@ class Caps:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
+    def again(self, seconds: float) -> None:
+        """The time begins anew: a picture was read, and the next one has as long."""
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, seconds + GRACE)
+
 
 def read_document(asked: dict[str, Any], _caps: Caps) -> Iterator[dict[str, Json]]:
     """The segments of one document."""
@@ -79,11 +85,32 @@ def read_parquet(asked: dict[str, Any], caps: Caps) -> Iterator[dict[str, Json]]
     yield {"names": list(written.names), "rows": written.rows}
 
 
-TASKS: dict[str, Task] = {"document": read_document, "parquet": read_parquet}
+def read_workbook(asked: dict[str, Any], _caps: Caps) -> Iterator[dict[str, Json]]:
+    """Every sheet, written as CSV into the folder that was named."""
+    from kedge.ingest.apart.workbook import workbook_to_csv
+
+    yield {"sheets": [list(sheet) for sheet in workbook_to_csv(asked["path"], asked["target"], asked["name"])]}
+
+
+TASKS: dict[str, Task] = {"document": read_document, "parquet": read_parquet, "workbook": read_workbook}
 
 
 def answer(asked: dict[str, Any], caps: Caps, out: BinaryIO) -> bool:
     """Do one task; whether the process is fit for another."""
+
+    def on_part(done: int, parts: int, picture: bool) -> None:
+        if picture:
+            caps.again(asked["seconds"])
+        send(out, {"done": done, "parts": parts, "picture": picture})
+
+    try:
+        with listening(on_part):
+            return _answer(asked, caps, out)
+    except BrokenPipeError:  # the parent is gone
+        return False
+
+
+def _answer(asked: dict[str, Any], caps: Caps, out: BinaryIO) -> bool:
     try:
         found = TASKS[asked["task"]](asked, caps)
         while True:

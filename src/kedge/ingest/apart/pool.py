@@ -23,6 +23,7 @@ from kedge.core.errors import KedgeError, SourceFault, TooCostlyError, Unreadabl
 from kedge.core.values import Json, ParsedDocument
 from kedge.ingest.apart.limits import ParseLimits
 from kedge.ingest.apart.wire import TooMuch, document_in, receive, send
+from kedge.ingest.telling import tell
 
 if TYPE_CHECKING:
     from kedge.ingest.sources.source import Source
@@ -31,6 +32,8 @@ MOST_IDLE = 2
 IDLE_SECONDS = 60.0
 MOST_TASKS = 500
 """Files that one process reads before a fresh one takes its place."""
+MOST_PICTURES = 500
+"""Pictures of text in one file that get their time each."""
 _OVERHEAD = 1 << 16
 
 
@@ -65,12 +68,19 @@ class Child:
         self.fit = False
         self._send(asked, name)
         left = seconds
+        pictures = 0
         while True:
             started = time.monotonic()
             frame = self._receive(name, left, seconds)
             left -= time.monotonic() - started
             if "exceeded" in frame:
                 raise _costly(name, str(frame["exceeded"]), self.limits, seconds)
+            if "done" in frame:
+                pictures += bool(frame.get("picture"))
+                if frame.get("picture") and pictures <= MOST_PICTURES:
+                    left = seconds  # reading a picture takes seconds; the next one has as long
+                tell(int(frame["done"]), int(frame["parts"]))
+                continue
             self.fit = not frame.keys().isdisjoint(("end", "fault", "failed"))
             if "end" in frame:
                 return
@@ -237,6 +247,15 @@ def parquet_apart(path: Path, target: Path, name: str, size: int, limits: ParseL
     for frame in _POOL.ask(asked, name, size, limits):
         names, rows = [str(column) for column in frame["names"]], int(frame["rows"])
     return names, rows
+
+
+def workbook_apart(path: Path, folder: Path, name: str, size: int, limits: ParseLimits) -> list[tuple[str, str, int]]:
+    """Have the sheets of a workbook written as CSV into a folder: name, file and rows of each. Raises SourceFault."""
+    asked: dict[str, Json] = {"task": "workbook", "path": str(path), "target": str(folder)}
+    sheets: list[tuple[str, str, int]] = []
+    for frame in _POOL.ask(asked, name, size, limits):
+        sheets = [(str(sheet), str(file), int(rows)) for sheet, file, rows in frame["sheets"]]
+    return sheets
 
 
 def _path(source: Source, stack: ExitStack) -> str:

@@ -15,6 +15,7 @@ from functools import lru_cache
 from kedge.core.values import (
     Concept,
     Document,
+    DocumentStatus,
     GraphBatch,
     GraphChunk,
     GraphDocument,
@@ -23,8 +24,9 @@ from kedge.core.values import (
     PassageConcept,
     Triple,
 )
-from kedge.ingest.extract.relations import find_triples
-from kedge.text.concepts import Discussed, candidate_keys, concept_key, discussed, title_aliases
+from kedge.ingest.extract.relations import find_relations
+from kedge.ingest.extract.said import SaidOf, said_of
+from kedge.text.concepts import Discussed, candidate_keys, concept_key, discussed, short_titles, title_aliases
 from kedge.text.sentences import sentences
 
 Known = Callable[[Collection[str]], set[str]]
@@ -45,6 +47,8 @@ class EarlierRuns:
     counts: Counter[str] = field(default_factory=Counter)
     """How often they named each concept."""
     last: GraphChunk | None = None
+    passages: int = 0
+    """How many there were."""
 
 
 def extract(
@@ -60,24 +64,30 @@ def extract(
     names: dict[str, str] = {}
     edges: list[PassageConcept] = []
     triples: list[Triple] = []
+    said: dict[str, SaidOf] = {}
     earlier = before if before is not None else {}
     per_document = {key: earlier.setdefault(key, EarlierRuns()).counts for key in documents}
     for passage in passages:
+        earlier[passage.document_id].passages += 1
         found = discussed(passage.text, known)
         edges += _edges(passage, found)
         edges += _topic_edges(passage, names)
-        triples += find_triples(passage, [item.mention for item in found.values()])
+        stated = find_relations(passage, [place for item in found.values() for place in item.places])
+        triples += stated.triples
         per_document[passage.document_id].update({key: item.count for key, item in found.items()})
         for key, item in found.items():
             names.setdefault(key, item.mention.surface)
+            said[key] = said.get(key, SaidOf()).joined(said_of(passage.text, item.places))
+        for key, name in stated.names.items():
+            names.setdefault(key, name)
     described = _described(documents, passages)
     for document in documents.values():
         for key in aliases(document.title):
             names.setdefault(key, document.title)
     return GraphBatch(
-        documents=tuple(_document(document, per_document[document.id]) for document in documents.values()),
+        documents=tuple(_document(document, earlier[document.id]) for document in documents.values()),
         chunks=tuple(_chunks(passages, earlier)),
-        concepts=tuple(_concept(key, name, described) for key, name in names.items()),
+        concepts=tuple(_concept(key, name, described, said) for key, name in names.items()),
         mentions=tuple(edges),
         triples=tuple(triples),
     )
@@ -89,15 +99,18 @@ def aliases(title: str) -> tuple[str, ...]:
     return tuple(title_aliases(title))
 
 
-def link_titles(passages: Sequence[Passage], known: Known, new: Known) -> list[PassageConcept]:
-    """Edges to new titles alone: for passages that were taken in before those titles were."""
-    edges = []
+def link_titles(passages: Sequence[Passage], known: Known, new: Known) -> GraphBatch:
+    """Edges to new titles and relations with them alone: for passages that were taken in before those titles were."""
+    edges: list[PassageConcept] = []
+    triples: list[Triple] = []
     for passage in passages:
         if new(candidate_keys(passage.text)):
             found = discussed(passage.text, known)
             fresh = new(found.keys())
             edges += [edge for edge in _edges(passage, found) if edge.concept_key in fresh]
-    return edges
+            stated = find_relations(passage, [place for item in found.values() for place in item.places])
+            triples += [triple for triple in stated.triples if {triple.subject, triple.object} & fresh]
+    return GraphBatch(mentions=tuple(edges), triples=tuple(triples))
 
 
 def _edges(passage: Passage, found: Mapping[str, Discussed]) -> list[PassageConcept]:
@@ -123,7 +136,8 @@ def _topic_edges(passage: Passage, names: dict[str, str]) -> list[PassageConcept
     return [PassageConcept(passage.id, key, kind) for kind in kinds]
 
 
-def _document(document: Document, counts: Counter[str]) -> GraphDocument:
+def _document(document: Document, run: EarlierRuns) -> GraphDocument:
+    counts = run.counts
     most = max(counts.values(), default=1)
     return GraphDocument(
         document_id=document.id,
@@ -131,7 +145,10 @@ def _document(document: Document, counts: Counter[str]) -> GraphDocument:
         title=document.title,
         format=document.format,
         author=document.author,
-        chunk_count=document.chunk_count,
+        chunk_count=run.passages,
+        status=DocumentStatus.ACTIVE.value
+        if document.status is DocumentStatus.ACTIVE
+        else DocumentStatus.PENDING.value,
         title_keys=aliases(document.title),
         mentions=tuple((key, count, count / most) for key, count in counts.most_common(MAX_DOCUMENT_MENTIONS)),
     )
@@ -180,6 +197,7 @@ def _described(documents: Mapping[str, Document], passages: Sequence[Passage]) -
                 key=key,
                 name=document.title,
                 description=_first_sentence(passage.text),
+                aliases=short_titles(document.title),
                 category=category if isinstance(category, str) else "",
                 difficulty=difficulty if isinstance(difficulty, str) else "",
                 tags=tuple(str(tag) for tag in tags) if isinstance(tags, list) else (),
@@ -195,5 +213,6 @@ def _first_sentence(text: str) -> str:
     return ""
 
 
-def _concept(key: str, name: str, described: Mapping[str, Concept]) -> Concept:
-    return described.get(key) or Concept(key=key, name=" ".join(name.split()))
+def _concept(key: str, name: str, described: Mapping[str, Concept], said: Mapping[str, SaidOf]) -> Concept:
+    concept = described.get(key) or Concept(key=key, name=" ".join(name.split()))
+    return said.get(key, SaidOf()).told(concept)

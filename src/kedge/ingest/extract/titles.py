@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Collection as Keys
 from collections.abc import Mapping
 
-from kedge.core.values import GraphBatch, Passage, Scope
+from kedge.core.values import Passage, Scope
 from kedge.ingest.batch import Target
 from kedge.ingest.extract.concepts import aliases, link_titles
 from kedge.stores.bundle import Stores
@@ -90,6 +90,6 @@ class TitleIndex:
             await self._link(target.stores, list(live.values()), new)
 
     async def _link(self, stores: Stores, passages: list[Passage], new: Mapping[str, str]) -> None:
-        edges = await asyncio.to_thread(link_titles, passages, self.known, lambda keys: {k for k in keys if k in new})
-        if edges:
-            await stores.graph.write(self._scope, GraphBatch(mentions=tuple(edges)))
+        found = await asyncio.to_thread(link_titles, passages, self.known, lambda keys: {k for k in keys if k in new})
+        if found.mentions or found.triples:
+            await stores.graph.write(self._scope, found)

@@ -17,10 +17,12 @@ log = logging.getLogger(__name__)
 
 JSONL_SUFFIX = ".jsonl"
 """A corpus, which is no document: `ingest.sources.corpus` takes it apart."""
+ZIP_SUFFIX = ".zip"
+"""An archive, which is none either: `ingest.sources.zipped` takes it apart."""
 PLAIN = "text"
 """The format of what holds its text itself, and the last that anything is taken for."""
 _MAGIC: tuple[tuple[bytes, str], ...] = (
-    (b"PK\x03\x04", "a ZIP archive or an office document"),
+    (b"PK\x03\x04", "a ZIP archive"),
     (b"PK\x05\x06", "a ZIP archive"),
     (b"\x1f\x8b", "packed with gzip"),
     (b"BZh", "packed with bzip2"),
@@ -28,7 +30,7 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
     (b"Rar!", "a RAR archive"),
     (b"\x28\xb5\x2f\xfd", "packed with zstd"),
-    (b"\xd0\xcf\x11\xe0", "an old office document"),
+    (b"\xd0\xcf\x11\xe0", "an office document of the old kind, or one with a password"),
     (b"\x7fELF", "a program"),
     (b"MZ\x90\x00", "a program"),
     (b"\x89PNG", "a picture"),
@@ -108,7 +110,7 @@ def detect_format(name: str, head: bytes, content_type: str | None = None) -> Fi
     formats = list(installed_formats().values())
     claiming = [format for format in formats if says(format.claims, head)]
     wanted = _plain(content_type or ""), PurePosixPath(name).suffix.lower()
-    said = next(_said(claiming or formats, *wanted), None)
+    said = next(_said(claiming or formats, head, *wanted), None)
     if said is not None or claiming:
         return said or claiming[0]
     formats.sort(key=lambda format: format.name == PLAIN)
@@ -137,8 +139,9 @@ def readable_name(name: str) -> str:
     return words[:1].upper() + words[1:] if words else name
 
 
-def _said(formats: list[FileFormat], media_type: str, suffix: str) -> Iterator[FileFormat]:
+def _said(formats: list[FileFormat], head: bytes, media_type: str, suffix: str) -> Iterator[FileFormat]:
     yield from (format for format in formats if media_type in format.media_types)
+    yield from (format for format in formats if suffix in format.shared and says(format.resembles, head))
     yield from (format for format in formats if suffix in format.suffixes)
 
 

@@ -11,10 +11,12 @@ from selectolax.lexbor import LexborNode as Node
 from kedge.core.errors import EmptySourceError
 from kedge.core.values import Block, BlockKind, Json, Link, ParsedDocument
 from kedge.ingest.parse.decode import decode
+from kedge.ingest.parse.html_frame import drop_frame
 from kedge.ingest.parse.sections import Sections
 
 _UNSEEN = (
-    "script, style, noscript, template, nav, footer, aside, iframe, svg, form, button, select, dialog, head, "
+    "script, style, noscript, template, nav, footer, aside:not(.footnote), iframe, svg, form, button, select, dialog, "
+    "head, "
     "[hidden], [aria-hidden=true], [role=navigation], [role=banner], [role=contentinfo], [role=search]"
 )
 _MAIN = ("main", "[role=main]", "article", "#content", "#main-content", ".markdown-body")
@@ -39,8 +41,10 @@ def parse_html(html: str) -> ParsedDocument:
     title, author, metadata = _title(tree), _meta(tree, "author"), _metadata(tree)
     for node in tree.css(_UNSEEN):
         node.decompose()
+    main = _main(tree)
+    drop_frame(main)
     writer = _Writer()
-    writer.walk(_main(tree), BlockKind.PARAGRAPH, 0)
+    writer.walk(main, BlockKind.PARAGRAPH, 0)
     writer.flush(BlockKind.PARAGRAPH)
     text = "".join(writer.parts)
     if not text.strip():

@@ -1,4 +1,4 @@
-"""Markdown to blocks with exact offsets: the document's text is the file itself."""
+"""Markdown to blocks with exact offsets: the document's text is the file itself, its directives as what they show."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
 from kedge.core.values import Block, BlockKind, Link, ParsedDocument
+from kedge.ingest.parse.directives import shown
 from kedge.ingest.parse.front_matter import FrontMatter, read_front_matter
 from kedge.ingest.parse.sections import Sections
 
@@ -21,6 +22,8 @@ _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _UNSEEN_ELEMENT = re.compile(r"<(script|style|template)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 _CONTAINER = re.compile(r"^(?P<indent> *)(?:!!!|\?\?\?\+?|===)[ \t]+[\"\w]")
+_BOXES = re.compile(r"^ *(?:!!!|\?\?\?\+?|===)[ \t]+[\"\w]", re.MULTILINE)
+"""Lines that the parser reads as they were written: what they hold is indented."""
 _VAIN = "formulas"
 """Lines between which no formula ends, kept while a text is read: each line that opens one would be read to the end."""
 _LEAVES = {
@@ -49,7 +52,8 @@ class MarkdownParser:
         """Blocks and links of the next window; the first one may begin with front matter."""
         front = read_front_matter(text) if self._first else FrontMatter()
         self._first = False
-        lines = _Lines(text, front.end)
+        text, written = shown(text), text
+        lines = _Lines(text, front.end, written)
         tokens = self._markdown.parse(lines.for_parser())
         blocks: list[Block] = []
         links: list[Link] = []
@@ -107,14 +111,20 @@ class MarkdownParser:
 class _Lines:
     """Line numbers to offsets, and the text in the shape the parser wants: same lines, other columns."""
 
-    def __init__(self, text: str, front_end: int) -> None:
+    def __init__(self, text: str, front_end: int, written: str) -> None:
         self.text = text
+        self._boxes = [match.start() for match in _BOXES.finditer(written)]
+        self._written = written
         self.starts = [0, *(match.end() for match in _NEWLINE.finditer(text))]
         self._skipped = bisect_right(self.starts, front_end - 1) if front_end else 0
 
     def for_parser(self) -> str:
         ends = [*self.starts[1:], len(self.text)]
-        lines = [self.text[a:b].rstrip("\r\n") for a, b in zip(self.starts, ends, strict=True)]
+        boxes = set(self._boxes)
+        lines = [
+            (self._written if a in boxes else self.text)[a:b].rstrip("\r\n")
+            for a, b in zip(self.starts, ends, strict=True)
+        ]
         lines[: self._skipped] = [""] * min(self._skipped, len(lines))
         return "\n".join(_flatten_containers(lines))
 

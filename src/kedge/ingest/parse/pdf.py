@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,37 +9,39 @@ import pypdfium2
 from pypdfium2 import raw
 
 from kedge.core.errors import EncryptedError, NoTextLayerError, UnreadableError
-from kedge.core.values import Block, BlockKind, Json, ParsedDocument
+from kedge.core.values import ParsedDocument
+from kedge.ingest.parse.ocr import LONGEST_SIDE, lines_of
+from kedge.ingest.parse.ocr_extra import OFFER, can_read_pictures
+from kedge.ingest.parse.pdf_document import document_of_pages
 from kedge.ingest.parse.pdf_grid import with_grids
-from kedge.ingest.parse.pdf_layout import LayoutPart, body_size, drop_running_lines, join_broken, page_parts
+from kedge.ingest.parse.pdf_headers import PageRules
 from kedge.ingest.parse.pdf_page import Line, read_lines
-from kedge.ingest.parse.pdf_tables import TableFinder, read_rules
-from kedge.ingest.parse.sections import Sections
+from kedge.ingest.parse.pdf_tables import read_rules, with_ruled_tables
+from kedge.ingest.telling import tell
 
-_PROPERTIES = {"Author": "author", "Subject": "subject", "Keywords": "keywords", "CreationDate": "created"}
-_NO_TITLE = re.compile(r"untitled|microsoft (?:word|powerpoint)|\.(?:docx?|pdf|tex|dvi|indd|pptx?)\b", re.IGNORECASE)
 _LEAST_LETTERS = 20
-_FULL_PAGE = 800
-"""Letters of text on a page whose own usual font size counts, as appendices often have another."""
+_SCAN_ANEW = "No words could be read in them: scan it anew at 200 to 300 dots an inch."
+MAX_PICTURES = 500
+"""Pages without text of one file that are read as pictures."""
 
 
 def parse_pdf(data: bytes | Path, *, tables: bool = True) -> ParsedDocument:
     """Blocks with their pages. Raises EncryptedError, NoTextLayerError or UnreadableError.
 
-    `tables=False` leaves out the slow search for ruled tables; those without lines are found anyway.
+    `tables=False` leaves out ruled tables; those without lines are found anyway.
     """
     document = _open(data)
     try:
-        pages, heights, warnings = _read_pages(document, TableFinder(data) if tables else None)
+        pages, heights, warnings = _read_pages(document, tables)
         properties = document.get_metadata_dict(skip_empty=True)
     finally:
         document.close()
     if sum(len(line.text) for lines in pages for line in lines) < _LEAST_LETTERS:
         raise NoTextLayerError(
             f"The PDF has no text layer on its {len(pages)} pages: it holds pictures of text.",
-            hint="Run OCR over it first, for instance with ocrmypdf, and ingest the result.",
+            hint=_SCAN_ANEW if can_read_pictures() else OFFER,
         )
-    return _document(drop_running_lines(pages, heights), properties, warnings)
+    return document_of_pages(pages, heights, properties, warnings)
 
 
 def _open(data: bytes | Path) -> pypdfium2.PdfDocument:
@@ -57,91 +58,73 @@ def _open(data: bytes | Path) -> pypdfium2.PdfDocument:
     return document
 
 
-def _read_pages(
-    document: pypdfium2.PdfDocument, finder: TableFinder | None
-) -> tuple[list[list[Line]], list[float], list[str]]:
+def _read_pages(document: pypdfium2.PdfDocument, tables: bool) -> tuple[list[list[Line]], list[float], list[str]]:
     """Lines and height of every page, and what was odd."""
     pages: list[list[Line]] = []
     heights: list[float] = []
     warnings: list[str] = []
-    for number in range(len(document)):
+    pictures: list[int] = []
+    count = len(document)
+    read = can_read_pictures()
+    for number in range(count):
+        scanned = False
         try:
-            lines, height = _read_page(document, number, finder)
+            lines, height = _read_page(document, number, tables)
+            if not lines and _has_picture(document, number):
+                pictures.append(number + 1)
+                scanned = read and len(pictures) <= MAX_PICTURES
+                lines = _read_picture(document, number) if scanned else []
         except pypdfium2.PdfiumError:
             warnings.append(f"Page {number + 1} is damaged and was left out.")
             lines, height = [], 0.0
         pages.append(lines)
         heights.append(height)
-    return pages, heights, warnings + (finder.warnings if finder else [])
+        tell(number + 1, count, picture=scanned)
+    unread = pictures[MAX_PICTURES:] if read else pictures
+    if unread:
+        warnings.append(f"No text on {_named(unread)}, but pictures. {'Split the file.' if read else OFFER}")
+    return pages, heights, warnings
 
 
-def _read_page(document: pypdfium2.PdfDocument, number: int, finder: TableFinder | None) -> tuple[list[Line], float]:
+def _read_picture(document: pypdfium2.PdfDocument, number: int) -> list[Line]:
+    """The lines of a page that is a picture."""
+    page = document[number]
+    width, height = page.get_size()
+    pixels = page.render(scale=LONGEST_SIDE / max(width, height)).to_numpy()
+    lines = with_grids(lines_of(pixels, width, height), PageRules())
+    page.close()
+    return lines
+
+
+def _has_picture(document: pypdfium2.PdfDocument, number: int) -> bool:
+    page = document[number]
+    found = next(iter(page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=2)), None) is not None
+    page.close()
+    return found
+
+
+def _named(pages: Sequence[int]) -> str:
+    """`page 3`, `pages 2, 4–6`: what follows each other is put together."""
+    runs: list[list[int]] = []
+    for page in pages:
+        if runs and page == runs[-1][-1] + 1:
+            runs[-1].append(page)
+        else:
+            runs.append([page])
+    told = ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+    return f"page{'s' if len(pages) > 1 else ''} {told}"
+
+
+def _read_page(document: pypdfium2.PdfDocument, number: int, tables: bool) -> tuple[list[Line], float]:
     page = document[number]
     text = page.get_textpage()
     lines = read_lines(text.raw, page.get_width())
     if lines:
         rules = read_rules(page)
         lines = with_grids(lines, rules)
-        if finder is not None:
-            lines = finder.with_tables(page, number, lines, rules)
+        if tables:
+            lines = with_ruled_tables(lines, rules)
     height = float(page.get_height())
     text.close()
     page.close()
     return lines, height
-
-
-def _document(pages: list[list[Line]], properties: dict[str, str], warnings: list[str]) -> ParsedDocument:
-    body = body_size(pages)
-    parts: list[LayoutPart] = []
-    for number, lines in enumerate(pages, 1):
-        full = sum(len(line.text) for line in lines if not line.table) >= _FULL_PAGE
-        parts.extend(page_parts(lines, number, body_size([lines]) if full else body))
-    text, blocks = _assemble(join_broken(parts))
-    metadata: dict[str, Json] = {key: properties[name] for name, key in _PROPERTIES.items() if properties.get(name)}
-    metadata["pages"] = len(pages)
-    return ParsedDocument(
-        text=text,
-        blocks=tuple(blocks),
-        title=_property_title(properties) or _largest_text(pages[0], body),
-        author=properties.get("Author", "").strip() or None,
-        metadata=metadata,
-        warnings=tuple(warnings),
-    )
-
-
-def _assemble(parts: Sequence[LayoutPart]) -> tuple[str, list[Block]]:
-    sections = Sections()
-    texts: list[str] = []
-    blocks: list[Block] = []
-    at = 0
-    for part in parts:
-        if part.kind is BlockKind.HEADING:
-            sections.enter(part.level, part.text)
-        texts.append(part.text)
-        blocks.append(Block(part.kind, at, at + len(part.text), sections.path, part.page, part.level))
-        at += len(part.text) + 2
-    return "\n\n".join(texts), blocks
-
-
-def _property_title(properties: dict[str, str]) -> str | None:
-    """The title in the file's properties, unless it is a file name, a number or a word processor's stopgap."""
-    title = " ".join(properties.get("Title", "").split())
-    words = re.findall(r"[^\W\d_]{2,}", title)
-    return title if len(words) >= 2 and not _NO_TITLE.search(title) and "_" not in title else None
-
-
-def _largest_text(lines: Sequence[Line], body: float) -> str | None:
-    """The lines of the largest font on the first page, as far as they stand together."""
-    worded = [line for line in lines if sum(letter.isalpha() for letter in line.text) >= 4]
-    if not worded:
-        return None
-    largest = max(line.size for line in worded)
-    if largest < 1.15 * body:
-        return None
-    first = next(number for number, line in enumerate(worded) if line.size > 0.95 * largest)
-    title: list[str] = []
-    for line in worded[first:]:
-        if line.size <= 0.95 * largest or len(title) == 4:
-            break
-        title.append(line.text)
-    return " ".join(title)[:200]

@@ -17,6 +17,8 @@ _PAGE_NUMBER = re.compile(
     r"(?:page\s*)?[-–—|\s]*(?:\d{1,4}|[ivxlc]{1,6})(?:\s*(?:/|of)\s*\d{1,4})?[-–—|\s]*", re.IGNORECASE
 )
 _DIGITS = re.compile(r"\d+")
+_NUMBER = re.compile(r"\d+|(?:^|(?<=\s))[ivxlc]{1,6}(?=\s|$)")
+"""Of a page in a running head, a Roman one too."""
 _BULLET = re.compile(r"(?:[•●◦▪■‣∙·–*-]|\(?[a-z0-9]{1,3}[.)])\s+\S")
 _NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2})*|[A-Z](?:\.\d{1,2})+)\.?\s+[A-Z]\S*")
 _WORD_HYPHEN = re.compile(r"[^\W\d_]{2,}-$")
@@ -59,7 +61,7 @@ def _in_margin(lines: Sequence[Line], height: float) -> list[Line]:
 
 
 def _shape(line: Line) -> str:
-    return _DIGITS.sub("#", line.text.lower()).strip()
+    return _NUMBER.sub("#", line.text.lower()).strip()
 
 
 def body_size(pages: Sequence[Sequence[Line]]) -> float:

@@ -71,6 +71,11 @@ def read_lines(page: object, width: float) -> list[Line]:
     runs = [run for run in _runs(page) if run.words and not run.turned]
     for run in runs:
         run.bold = run.bold and _is_bold(page, run.last)
+    return in_lines(runs, width)
+
+
+def in_lines(runs: list[Run], width: float) -> list[Line]:
+    """Runs put together to lines in reading order."""
     lines: list[Line] = []
     for column in _columns(runs, width):
         edges = (min(run.x0 for run in column), max(run.x1 for run in column))

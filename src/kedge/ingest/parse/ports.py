@@ -38,6 +38,8 @@ class FileFormat(ABC):
     """As in `--format`, and as documents keep it."""
     suffixes: ClassVar[tuple[str, ...]] = ()
     """Of its files, in lower case with the dot. Folders are searched for files with these."""
+    shared: ClassVar[tuple[str, ...]] = ()
+    """Suffixes of other formats under which its files stand as well: those it `resembles` are taken for it."""
     media_types: ClassVar[tuple[str, ...]] = ()
     """As web servers declare them, in lower case, without parameters."""
 
@@ -49,7 +51,10 @@ class FileFormat(ABC):
         return False
 
     def resembles(self, head: bytes) -> bool:  # noqa: ARG002
-        """Whether a file that begins so is taken for this format when neither its type nor its suffix is known."""
+        """Whether a file that begins so is taken for this format when neither its type nor its suffix is known.
+
+        Asked too for files with a suffix that it shares.
+        """
         return False
 
     def apart(self, source: Source) -> bool:  # noqa: ARG002

@@ -18,7 +18,7 @@ from kedge.core.settings import Settings
 from kedge.core.untrusted import file_name
 from kedge.core.urls import mask_url
 from kedge.core.values import Metadata, SourceError
-from kedge.ingest.parse.formats import JSONL_SUFFIX, known_suffix
+from kedge.ingest.parse.formats import JSONL_SUFFIX, ZIP_SUFFIX, known_suffix
 from kedge.ingest.sources.corpus import is_corpus, read_corpus
 from kedge.ingest.sources.fetch import fetch
 from kedge.ingest.sources.source import (
@@ -31,6 +31,7 @@ from kedge.ingest.sources.source import (
     unreadable,
     with_format,
 )
+from kedge.ingest.sources.zipped import Unpacking, is_archive, unpacked
 
 __all__ = ["Discovery", "Source", "SourceOptions", "discover", "uploaded"]
 
@@ -87,10 +88,13 @@ class Discovery:
                 yield item
 
     def gone(self, url: str) -> bool:
-        """Whether a document known before was looked for and is not there any more; False if anything near failed."""
+        """Whether a document known before was looked for and is not there any more; False if anything near failed.
+
+        A file that somebody named, and that a folder around it is not searched for, is still there.
+        """
         if url in self._seen or any(f"{url}/".startswith((f"{place}/", f"{place}#")) for place in self._unseen):
             return False
-        return any(url.startswith(place) for place in self._walked)
+        return any(url.startswith(place) for place in self._walked) and not _is_there(url)
 
     def _one(self, path: str) -> Iterator[Source | SourceError]:
         if _URL.match(path):
@@ -159,7 +163,7 @@ class Discovery:
             source = Source(url, path.as_posix(), path.name, path.resolve(), stat.st_size, changed)
             if path.suffix.lower() == JSONL_SUFFIX:
                 yield from self._corpus(source, explicit=explicit)
-            elif explicit or self._options.format or known_suffix(path.suffix):
+            elif explicit or self._options.format or known_suffix(path.suffix) or path.suffix.lower() == ZIP_SUFFIX:
                 yield from self._checked(source)
             else:
                 self.skipped[path.suffix.lower()] += 1
@@ -182,9 +186,28 @@ class Discovery:
         try:
             if source.size > self._settings.max_source_bytes:
                 raise too_large(source.name, self._settings.max_source_bytes)
-            yield with_format(apply_options(source, self._options))
+            source = apply_options(source, self._options)
+            if is_archive(source):
+                yield from unpack(source, self._settings, self.skipped)
+                self._walked.append(f"{source.url}#")
+            else:
+                yield with_format(source)
         except SourceFault as fault:
             yield source_error(source.url, fault)
+
+
+def unpack(source: Source, settings: Settings, skipped: Counter[str]) -> Iterator[Source | SourceError]:
+    """The documents of a ZIP archive; members that are none are counted in `skipped`."""
+    caps = Unpacking(settings.max_source_bytes, settings.parse_output_bytes)
+    yield from unpacked(source, caps)
+    skipped.update(caps.skipped)
+
+
+def _is_there(url: str) -> bool:
+    try:
+        return Path(url).is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
 
 
 def _is_hidden(path: Path) -> bool:

@@ -20,6 +20,7 @@ import httpx
 
 from kedge.core.errors import ForbiddenAddressError, SourceTooLargeError, UnreadableError, UnsupportedFormatError
 from kedge.core.settings import Settings
+from kedge.core.tls import trusted
 from kedge.core.untrusted import file_name
 from kedge.core.urls import mask_url
 from kedge.ingest.parse.formats import known_type
@@ -92,7 +93,7 @@ def _follow(url: httpx.URL, settings: Settings, resolve: Resolve, deadline: floa
     for _ in range(MAX_REDIRECTS + 1):
         addresses = _checked_addresses(url, settings, resolve)
         # No proxies from the environment: they would look the name up again.
-        with httpx.Client(trust_env=False, follow_redirects=False) as client:
+        with httpx.Client(trust_env=False, follow_redirects=False, verify=trusted(trust_env=False)) as client:
             response = _send(client, url, addresses, deadline, settings=settings, watch=watch)
             try:
                 if not response.has_redirect_location:

@@ -117,7 +117,7 @@ def with_format(source: Source) -> Source:
     if content and not (format is not None and says(format.claims, head)):
         raise UnsupportedFormatError(
             f"{source.name} is {content}, whatever its name says.",
-            hint="Unpack it or save it as PDF, HTML, markdown or text; tables go in with `--kind table`.",
+            hint="Unpack it, or save it as DOCX, PPTX, XLSX or PDF without a password; tables go in by `--kind table`.",
         )
     if format is None:
         raise UnsupportedFormatError(

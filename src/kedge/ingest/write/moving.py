@@ -34,13 +34,15 @@ class Moving:
         self._live: dict[str, Passage] = {}
 
     async def begin(self, batch: Batch) -> None:
-        """Look up which of the batch are live, and let the kind carry over what stays."""
-        if self._kind is None:
-            return
+        """Look up which of the batch are live, and carry over what stays: what the kind says, else the times.
+
+        Under a content id the point is not written again, so that the times beside its vector stay the right ones.
+        """
         ids = [passage.id for passage in batch.passages]
         live = await self._stores.catalog.passages.live(self._target.collection.scope, ids)
-        batch.passages = [self._kind.carried(passage, live.get(passage.id)) for passage in batch.passages]
-        self._live = live
+        carried = with_times_of if self._kind is None else self._kind.carried
+        batch.passages = [carried(passage, live.get(passage.id)) for passage in batch.passages]
+        self._live = {} if self._kind is None else live
 
     def divide(self, batch: Batch, missing: Collection[str]) -> None:
         """What is to be embedded: what has no vector, or one of another text. What else changed is refreshed."""
@@ -92,3 +94,10 @@ class Moving:
             await vectors.delete(index, scope.tenant, [key for key in ids if key not in live])
             await vectors.upsert(index, scope.tenant, await self.kept(list(live.values())))
             self._target.on_step("settled")
+
+
+def with_times_of(new: Passage, old: Passage | None) -> Passage:
+    """The passage with the times at which it was taken in as it is."""
+    if old is None:
+        return new
+    return replace(new, ingested_at=old.ingested_at, document_updated_at=old.document_updated_at)

@@ -7,10 +7,11 @@ from contextlib import suppress
 
 from kedge.core.errors import NotFoundError
 from kedge.core.ids import statement_id
-from kedge.core.values import Scope
+from kedge.core.values import DocumentStatus, Scope
 from kedge.ingest.batch import OnStep, no_step
 from kedge.stores.bundle import Stores
 from kedge.stores.catalog.ports import IndexState
+from kedge.stores.graph.reads import CanMarkDocuments
 
 SWEEP_BATCH = 200
 
@@ -24,6 +25,8 @@ async def delete_documents(
     """
     hidden = await stores.catalog.documents.retire(scope, document_ids)
     on_step("retired")
+    if isinstance(stores.graph, CanMarkDocuments):
+        await stores.graph.mark_documents(scope, document_ids, DocumentStatus.ARCHIVED.value)
     await sweep(stores, on_step, scope, document_ids[0] if len(document_ids) == 1 else None)
     return hidden
 

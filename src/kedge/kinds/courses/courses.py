@@ -13,9 +13,11 @@ from kedge.core.values import Answer, Query, Scope, SearchResult, StreamEvent
 from kedge.core.values.filters import Eq, Filter, all_of
 from kedge.kinds.courses.learning import SHOWN_LESSONS, Heading, answer_of, heading_of, lessons_asked_about
 from kedge.kinds.courses.needs import Needs
-from kedge.kinds.courses.query import Learner, course_query, in_course_terms
+from kedge.kinds.courses.query import Learner, course_query, for_reader, in_course_terms
 from kedge.kinds.courses.shelf import DEFAULT_TOKENS, Shelf
-from kedge.kinds.courses.values import CourseHits, Expansion, Lesson, Prerequisites, WholeLesson
+from kedge.kinds.courses.state import course_state
+from kedge.kinds.courses.structure import LISTED, answered, following, structure_asked
+from kedge.kinds.courses.values import CourseHits, CourseState, Expansion, Lesson, Prerequisites, WholeLesson
 from kedge.kinds.courses.way_in import LessonMaker
 from kedge.kinds.passages import PassagesWayIn, PassagesWayOut
 from kedge.kinds.ports import Kind, OpenKind, Parts
@@ -47,12 +49,12 @@ class CoursesWayOut:
         return await self._passages.search(query)
 
     async def ask(self, query: Query) -> Answer:
-        query = _adapted(query)
+        query = await self._narrowed(_adapted(query))
         answer = await self._about_order(query) if query.include_graph else None
         return answer or await self._passages.ask(query)
 
     async def stream(self, query: Query) -> AsyncGenerator[StreamEvent, None]:
-        query = _adapted(query)
+        query = await self._narrowed(_adapted(query))
         answer = await self._about_order(query) if query.include_graph else None
         if answer is not None:
             for event in streamed(answer):
@@ -67,21 +69,49 @@ class CoursesWayOut:
         started = time.perf_counter()
         topic = Eq("topic_tag", query.topic_filter) if query.topic_filter is not None else None
         where = all_of(topic, query.where)
-        asked = lessons_asked_about(query.text, await self._shelf.lessons(query.scope, where))
-        if not asked:
-            return None
-        found = [await self._needs.before(query.scope, lesson, where) for lesson in asked[:MOST_LESSONS]]
-        answer = answer_of(found, await self._headings(query.scope, found))
+        lessons = await self._shelf.lessons(query.scope, where)
+        answer = await self._about_structure(query, where, lessons)
+        if answer is None:
+            asked = lessons_asked_about(query.text, lessons)
+            if not asked:
+                return None
+            found = [await self._needs.before(query.scope, lesson, where) for lesson in asked[:MOST_LESSONS]]
+            answer = answer_of(found, await self._headings(query.scope, found))
         elapsed = 1000 * (time.perf_counter() - started)
         answer = replace(answer, metadata={**answer.metadata, "latency_ms": round(elapsed, 2)})
-        await self._recorder.record(query, SearchResult(query.text, (), {"graph": elapsed}), answer, elapsed)
+        await self._recorder.record(
+            query, SearchResult(query.text, (), {"graph": elapsed}, strategy="graph_only"), answer, elapsed
+        )
         return answer
+
+    async def _narrowed(self, query: Query) -> Query:
+        """A question for the sum of one lesson is asked of that lesson alone, by its title."""
+        asked = structure_asked(query.text, await self._shelf.lessons(query.scope, query.where))
+        if asked is None or asked.part != "summary" or len(asked.lessons) != 1:
+            return query
+        (lesson,) = asked.lessons
+        where = all_of(query.where, Eq("parent_doc_id", lesson.parent_doc_id))
+        return replace(query, text=f"Summarise {lesson.title}", where=where)
+
+    async def _about_structure(self, query: Query, where: Filter | None, lessons: Sequence[Lesson]) -> Answer | None:
+        asked = structure_asked(query.text, lessons)
+        if asked is None or asked.part == "summary":
+            return None
+        needs = await self._needs.before(query.scope, asked.lessons[1], where) if asked.part == "needed" else None
+        spoken = [*asked.lessons, *asked.shown(lessons)[: LISTED if asked.part == "lessons" else 1]]
+        spoken += asked.shown(lessons)[-1:]
+        spoken += [after for one in asked.lessons if (after := following(one, lessons)) is not None]
+        headings = await self._heads(query.scope, [one.parent_doc_id for one in spoken])
+        return answered(asked, lessons, headings, needs)
 
     async def _headings(self, scope: Scope, found: Sequence[Prerequisites]) -> dict[str, Heading]:
         wanted = {one.lesson.parent_doc_id: None for one in found}
         wanted |= {need.lesson.parent_doc_id: None for one in found for need in one.needed[:SHOWN_LESSONS]}
+        return await self._heads(scope, list(wanted))
+
+    async def _heads(self, scope: Scope, wanted: Sequence[str]) -> dict[str, Heading]:
         headings: dict[str, Heading] = {}
-        for key in wanted:
+        for key in dict.fromkeys(wanted):
             first = await self._stores.catalog.passages.of_document(scope.tenant, key, first=0, last=0)
             if first:
                 headings[key] = heading_of(first[0])
@@ -114,6 +144,10 @@ class Courses(OpenKind):
             total = await self._stores.vectors.count(collection.index_name, scope.tenant, query.where)
         return CourseHits(result, total, reader, scope.collection)
 
+    async def state(self, scope: Scope) -> CourseState:
+        """Which files the book was made of, what became of each, and when. NotFoundError."""
+        return await course_state(self._stores, self._shelf, scope)
+
     async def lessons(self, scope: Scope, where: Filter | None = None) -> list[Lesson]:
         """All lessons that the filter shows, as they are taught. NotFoundError."""
         return await self._shelf.lessons(scope, in_course_terms(where))
@@ -137,4 +171,4 @@ class Courses(OpenKind):
 
 
 def _adapted(query: Query) -> Query:
-    return replace(query, where=in_course_terms(query.where))
+    return replace(query, where=for_reader(in_course_terms(query.where)))

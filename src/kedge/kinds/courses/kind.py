@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from kedge.core.moving import MOVING
-from kedge.kinds.ports import CommandGroup, Kind, Parts, RouteGroup, Surfaces
+from kedge.kinds.ports import CommandGroup, Kind, OnPage, Parts, RouteGroup, Surfaces
 
 if TYPE_CHECKING:
     from kedge.core.settings import Settings
@@ -50,6 +50,7 @@ class CoursesKind(Kind["Courses"]):
         client="kedge.kinds.courses.surfaces.client",
         blocking="kedge.kinds.courses.surfaces.blocking:CoursesFacade",
         blocking_name="courses",
+        page=OnPage(source=("lesson", "lessons")),
     )
 
     def starts(self, settings: Settings) -> bool:  # noqa: ARG002

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -37,16 +37,17 @@ def lessons_asked_about(question: str, lessons: Sequence[Lesson]) -> list[Lesson
         module = number["before"] or number["after"]
         wanted = f"Module {module} {number['number']}" if module and module.isdigit() else number["number"]
         return named(f"{module}/{number['number']}" if module and not module.isdigit() else wanted, lessons)
-    titled = [lesson for lesson in lessons if _names(question, lesson)]
+    titled = [lesson for lesson in lessons if names_lesson(question, lesson)]
     longest = max((len(lesson.title) for lesson in titled), default=0)
     return [lesson for lesson in titled if len(lesson.title) == longest]
 
 
-def _names(question: str, lesson: Lesson) -> bool:
-    """Whether the question names the title, of two words at least unless it says that it is a lesson."""
+def names_lesson(question: str, lesson: Lesson) -> bool:
+    """Whether the question names the title: of two words at least, unless it says `lesson` or ends with it."""
     title = re.escape(lesson.title.casefold())
     there = re.search(rf"(?<!\w){title}(?!\w)", question.casefold()) is not None
-    return there and (" " in lesson.title or "lesson" in question.casefold())
+    ends = re.search(rf"\b(?:before|after|for|of)\s+(?:the\s+)?{title}\W*$", question.casefold()) is not None
+    return there and (ends or " " in lesson.title or "lesson" in question.casefold())
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ def _paragraph(
     found: Prerequisites, headings: dict[str, Heading], citations: dict[str, Citation], *, several: bool
 ) -> str:
     where = f" of module {found.lesson.place.module}" if several or found.lesson.place.module.isdigit() else ""
-    asked = f"lesson {found.lesson.name}{where}{_cited(found.lesson, headings, citations)}"
+    asked = f"lesson {found.lesson.name}{where}{cited_lesson(found.lesson, headings, citations)}"
     beyond = [f"module {name}" for name in found.modules] + [f"{name!r} (not in this course)" for name in found.outside]
     lines: list[str] = []
     if not found.needed and not beyond:
@@ -98,7 +99,12 @@ def _paragraph(
     else:
         count = len(found.needed)
         lines.append(f"Before {asked}, know {count} {'lesson' if count == 1 else 'lessons'}, in this order:")
-        lines += [f"- {need.lesson.name}{_cited(need.lesson, headings, citations)}" for need in found.needed]
+        own = found.lesson.place.module
+        lines += [
+            f"- {need.lesson.name}{'' if need.lesson.place.module == own else f' (module {need.lesson.place.module})'}"
+            f"{cited_lesson(need.lesson, headings, citations)}"
+            for need in found.needed
+        ]
         furthest = max(found.needed[:SHOWN_LESSONS], key=lambda need: len(need.path))
         lines.append(f"Path: {path_text(furthest)}.")
         if beyond:
@@ -118,7 +124,8 @@ def path_text(need: Needed) -> str:
     return " ← ".join(steps)
 
 
-def _cited(lesson: Lesson, headings: dict[str, Heading], citations: dict[str, Citation]) -> str:
+def cited_lesson(lesson: Lesson, headings: Mapping[str, Heading], citations: dict[str, Citation]) -> str:
+    """The mark of a lesson's heading, which is taken into `citations`; empty where it has none."""
     heading = headings.get(lesson.parent_doc_id)
     if heading is None:
         return ""

@@ -13,11 +13,15 @@ from kedge.kinds.courses.place import MAX_CHAPTER, MAX_LESSON, module_name
 MIN_CHARS = 3
 
 
+DEFAULT_TIER = 1
+"""Hardware of a reader who says nothing of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Learner:
     """Who reads: what they have and know, and which part of the course they look at. All conditions hold together."""
 
-    hardware_tier: int = 1
+    hardware_tier: int = DEFAULT_TIER
     """Highest tier of the hardware that the reader has; lessons that need more are never shown."""
     module: str | None = None
     chapter_min: int | None = None
@@ -79,6 +83,22 @@ def in_course_terms(where: Filter | None) -> Filter | None:
             return where if inner is None else Not(inner)
         case _:
             return where
+
+
+def for_reader(where: Filter | None) -> Filter | None:
+    """The filter with the default reader's tier, unless it says something of `hardware_tier` itself (C-16)."""
+    tier = Range("hardware_tier", lte=DEFAULT_TIER)
+    return where if where is not None and _speaks_of("hardware_tier", where) else all_of(where, tier)
+
+
+def _speaks_of(name: str, where: Filter) -> bool:
+    match where:
+        case And(parts) | Or(parts):
+            return any(_speaks_of(name, part) for part in parts)
+        case Not(part):
+            return _speaks_of(name, part)
+        case _:
+            return where.field == name
 
 
 def _written(name: str, value: str | int | float | bool) -> str | int | float | bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from datetime import datetime
 from typing import Any
 
 from kedge.core.outside import outside
@@ -45,6 +46,10 @@ class LessonPassage:
     start: int
     """Offset of the passage in the lesson's file."""
     end: int
+    embedded_at: datetime | None = None
+    """When its vector was made; null in search results."""
+    embedding_model: str | None = None
+    """The model that made it; null in search results."""
 
     @classmethod
     def of(cls, passage: Passage) -> LessonPassage:
@@ -55,19 +60,22 @@ class LessonPassage:
             text=passage.text,
             title=passage.title,
             chunk_index=passage.index,
+            token_count=passage.token_count,
             start=passage.start,
             end=passage.end,
+            embedded_at=passage.embedded_at,
+            embedding_model=passage.embedding_model,
             **told,
         )
 
 
-TOLD = tuple(
-    one.name for one in fields(LessonPassage) if one.name not in ("id", "text", "title", "chunk_index", "start", "end")
-)
+_OWN = ("id", "text", "title", "chunk_index", "token_count", "start", "end", "embedded_at", "embedding_model")
+TOLD = tuple(one.name for one in fields(LessonPassage) if one.name not in _OWN)
 """What the metadata of a passage hold of it; the rest is the passage's own."""
 _UNTOLD: Mapping[str, Any] = {
     **{"section_path": [], "page": None, "language": "und", "topic_tag": None},
     **{"has_code": False, "has_formula": False, "has_table": False},
+    **{"ingested_at": None, "document_updated_at": None},
 }
 
 
@@ -177,11 +185,13 @@ class CourseHit:
     rank: int
     score: float
     """0–1, the best first."""
+    vector_score: float | None = None
+    """Raw cosine similarity of the text and the passage."""
 
     @classmethod
     def of(cls, hit: SearchHit) -> CourseHit:
         """As a course shows a hit."""
-        return cls(LessonPassage.of(hit.passage), hit.rank, hit.score)
+        return cls(LessonPassage.of(hit.passage), hit.rank, hit.score, hit.cosine)
 
 
 @outside(
@@ -211,7 +221,7 @@ class CourseHits:
     @staticmethod
     def from_outside(found: Mapping[str, Any]) -> Mapping[str, Any]:
         """`results` are the hits of the search."""
-        hits = [{**_hit_json(one), "rank": one["rank"], "score": one["score"]} for one in found["results"]]
+        hits = [_hit_json(one) for one in found["results"]]
         result = {"query": found["query"], "results": hits, "timings_ms": {}, "warnings": found["warnings"]}
         return {**found, "result": result}
 
@@ -220,15 +230,21 @@ def _hit_json(found: Mapping[str, Any]) -> dict[str, Any]:
     """A lesson's passage as the JSON of a search hit."""
     passage = {**_passage_json(found), "external_id": "", "url": ""}
     told = ("document_id", "external_id", "title", "url", "chunk_index", "start", "end")
-    found_by = {"vector_rank": None, "keyword_rank": None, "graph_rank": None}
+    unknown = ("vector_rank", "keyword_rank", "graph_rank", "keyword_score", "fused_score")
+    scores = {
+        **dict.fromkeys(unknown),
+        **{name: found[name] for name in ("rank", "score", "vector_score")},
+        **{"relevance_score": found["score"], "above_threshold": False, "in_both": False},
+    }
     details = {
         "above_threshold": False,
         "in_both": False,
         "path": [],
         **_UNTOLD,
         **{name: passage[name] for name in told},
+        "token_count": found["token_count"],
     }
-    return {**passage, **found_by, "metadata": {**passage["metadata"], **details}}
+    return {**passage, **scores, "metadata": {**passage["metadata"], **details}}
 
 
 @outside({"path": "steps"}, spread="lesson", hidden=("path",))
@@ -285,3 +301,37 @@ class Prerequisites:
     def from_outside(found: Mapping[str, Any]) -> Mapping[str, Any]:
         """The lessons that are needed say which of them are so directly."""
         return {**found, "direct": [one["parent_doc_id"] for one in found["needed"] if one["direct"]]}
+
+
+@outside()
+@dataclass(frozen=True, slots=True)
+class SourceFileState:
+    """One file of a book."""
+
+    source_file: str
+    file_hash: str
+    """SHA-256 of its bytes."""
+    chunk_ids: tuple[str, ...]
+    """Its passages, in order; each is in the vector store under this id."""
+    chunk_count: int
+    ingested_at: datetime | None
+    module: str
+    chapter: int
+    lesson: int
+
+
+@outside()
+@dataclass(frozen=True, slots=True)
+class CourseState:
+    """A book as it was taken in; its files in the order in which they are taught."""
+
+    book_id: str
+    collection_name: str
+    """The physical index that holds its vectors."""
+    last_full_ingest: datetime | None
+    """End of the last job that took everything: in full or recreate mode, or the first one."""
+    last_incremental_update: datetime | None
+    """End of the last incremental job after the first."""
+    total_chunks: int
+    """Sum of the files' counts."""
+    files: tuple[SourceFileState, ...]

@@ -21,6 +21,7 @@ from kedge.ingest.making import document_of, passage_of
 from kedge.ingest.parse.reading import DocumentReader, open_document
 from kedge.ingest.ports import Opened
 from kedge.ingest.sources.source import Source
+from kedge.ingest.write.moving import with_times_of
 from kedge.kinds.courses.cut import MIN_CHARS, TARGET_TOKENS, LessonPart, cut, limits_for
 from kedge.kinds.courses.discovery import CourseDiscovery, LessonSource, unpacked
 from kedge.kinds.courses.edges import relations_of
@@ -90,7 +91,9 @@ class LessonMaker:
         if old is None:
             return new
         kept = {name: old.metadata.get(name) for name in _TIMES}
-        if _steady(new) != _steady(old):
+        if _steady(new) == _steady(old):
+            new = with_times_of(new, old)
+        else:
             before = kept["version"]
             kept |= {"version": before + 1 if isinstance(before, int) else 1}
             kept |= {"updated_at": new.metadata["updated_at"]}
@@ -101,7 +104,7 @@ class LessonMaker:
 
 
 def _steady(passage: Passage) -> tuple[str, dict[str, Json]]:
-    return passage.embed_text, {name: value for name, value in passage.payload().items() if name not in _TIMES}
+    return passage.embed_text, {name: value for name, value in passage.facts().items() if name not in _TIMES}
 
 
 def _document(lesson: LessonSource, reader: DocumentReader, request: IngestRequest, file_hash: str) -> Document:

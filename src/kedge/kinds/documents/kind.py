@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
-from kedge.kinds.ports import Kind, OpenKind, Parts
+from kedge.kinds.ports import Kind, OnPage, OpenKind, Parts, Surfaces
 
 if TYPE_CHECKING:
     from kedge.core.settings import Settings
@@ -23,7 +23,17 @@ class DocumentsKind(Kind[OpenKind]):
         "has_code": "bool",
         "has_formula": "bool",
         "has_table": "bool",
+        "ingested_at": "float",
+        "document_updated_at": "float",
     }
+
+    surfaces = Surfaces(
+        page=OnPage(
+            label="Documents",
+            help="Markdown, PDF, HTML, text, JSONL. Answers quote their sentences.",
+            suffixes=(".md", ".markdown", ".txt", ".pdf", ".html", ".htm", ".jsonl"),
+        )
+    )
 
     def starts(self, settings: Settings) -> bool:  # noqa: ARG002
         return False

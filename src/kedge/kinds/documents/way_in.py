@@ -26,16 +26,20 @@ from kedge.core.values import (
 from kedge.ingest.apart.limits import ParseLimits
 from kedge.ingest.chunk.passages import ChunkLimits, chunk
 from kedge.ingest.making import document_of, passage_of
-from kedge.ingest.parse.formats import JSONL_SUFFIX
+from kedge.ingest.parse.formats import JSONL_SUFFIX, ZIP_SUFFIX
+from kedge.ingest.parse.ocr_extra import PICTURE_SUFFIXES
 from kedge.ingest.parse.ports import Segment
 from kedge.ingest.parse.reading import DocumentReader, open_document
 from kedge.ingest.ports import Opened
 from kedge.ingest.sources.corpus import corpus_titles, read_corpus
-from kedge.ingest.sources.discovery import Discovery, discover, upload_url, uploaded
+from kedge.ingest.sources.discovery import Discovery, discover, unpack, upload_url, uploaded
 from kedge.ingest.sources.source import Source, SourceOptions, source_error
+from kedge.ingest.sources.zipped import is_archive
 from kedge.models.ports import Embedder
 
-PIPELINE = 3
+PIPELINE = 4
+_OF_SEVERAL = (JSONL_SUFFIX, ZIP_SUFFIX)
+"""Suffixes of files that hold several documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +128,12 @@ def sole_document(request: IngestRequest) -> str | None:
         return None
     if request.uploads:
         name = request.uploads[0][0]
-        return None if name.lower().endswith(JSONL_SUFFIX) else document_id(request.scope, upload_url(name))
+        return None if name.lower().endswith(_OF_SEVERAL) else document_id(request.scope, upload_url(name))
     source = request.sources[0]
     if "://" in source:
         return document_id(request.scope, source.split("#", 1)[0])
     path = Path(source).expanduser()
-    single = path.is_file() and path.suffix.lower() != JSONL_SUFFIX
+    single = path.is_file() and path.suffix.lower() not in _OF_SEVERAL
     return document_id(request.scope, path.resolve().as_posix()) if single else None
 
 
@@ -141,6 +145,7 @@ class DocumentDiscovery:
         if request.title and request.uploads and len(request.sources) + len(request.uploads) != 1:
             raise UsageError("A title can be given for one document only.", hint="Upload one file at a time.")
         self._found: Discovery = discover(request.sources, settings, self._options)
+        self._settings = settings
         self._sources = request.sources
         self._uploads = request.uploads
 
@@ -151,6 +156,8 @@ class DocumentDiscovery:
                 source = uploaded(name, Path(path), options=self._options)
                 if name.lower().endswith(JSONL_SUFFIX):
                     yield from read_corpus(source)
+                elif is_archive(source):
+                    yield from unpack(source, self._settings, self._found.skipped)
                 else:
                     yield source
             except SourceFault as fault:
@@ -174,9 +181,14 @@ class DocumentDiscovery:
     def notes(self) -> list[str]:
         """What was passed over, for the job's report."""
         return [
-            f"{count} {'file' if count == 1 else 'files'} passed over: {suffix or 'no suffix'} is no document format."
+            f"{count} {'file' if count == 1 else 'files'} passed over: {suffix or 'no suffix'} {_why(suffix)}."
             for suffix, count in sorted(self._found.skipped.items())
         ]
+
+
+def _why(suffix: str) -> str:
+    """Why files of a folder were not taken in."""
+    return "needs `pip install 'kedge[ocr]'`" if suffix in PICTURE_SUFFIXES else "is no document format"
 
 
 def _bytes(path: Path) -> int:
@@ -201,7 +213,7 @@ def _with_place(metadata: Metadata, piece: Chunk) -> Metadata:
 def _identified(passage: Passage, seen: Counter[str]) -> Passage:
     """Give the passage the id of its content: what is embedded, and what filters see beside its position."""
     place = ("chunk_index", "page", PAGE_BREAKS)
-    filters = {name: value for name, value in passage.payload().items() if name not in place}
+    filters = {name: value for name, value in passage.facts().items() if name not in place}
     content = sha256(f"{passage.embed_text}\x1f{stable_json(filters)}")
     seen[content] += 1
     return replace(passage, content_hash=content, id=passage_id(passage.document_id, content, seen[content]))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
 from kedge.core.errors import KedgeError, SourceFault, UnreadableError, UsageError
+from kedge.core.urls import mask_url
 from kedge.core.values import IngestMode, IngestRequest, Job, JobStatus
 from kedge.ingest.batch import Target
 from kedge.ingest.sources.source import is_file_within, source_error, unreadable
@@ -16,7 +17,7 @@ from kedge.ingest.tracker import JobTracker
 from kedge.ingest.write.remove import sweep
 from kedge.kinds.graphs.files.graph_file import GraphFile
 from kedge.kinds.graphs.files.reading import open_graph_file
-from kedge.kinds.graphs.indexing import index
+from kedge.kinds.graphs.indexing import index, unindex
 from kedge.stores.graph.nodes import Edge, Node
 from kedge.stores.graph.rules import check
 
@@ -58,6 +59,7 @@ class GraphImport:
             if self._request.sources == (EVERY_NODE,):
                 await self._index_every()
                 return
+            databases = [source for source in self._request.sources if _names_database(source)]
             files = await asyncio.to_thread(_files, self._request)
             self._tracker.expect(2 * sum(_size(file.path) for file in files))
             opened = [(file, one) for file in files if (one := await self._open(file)) is not None]
@@ -67,12 +69,62 @@ class GraphImport:
             for file, one in opened:
                 await self._take_edges(file, one)
                 await self._tracker.add(files_processed=1)
+            for source in databases:
+                await self._take_database(source)
             await self._index(self._stubs)
             if not self._target.settings.enable_rag_search:
                 await self._tracker.warn(OFF)
         except KedgeError as error:
             await self._tracker.fail(error)
             raise
+
+    async def _take_database(self, url: str) -> None:
+        """What changed in a database since it was read last; what vanished there goes here too (G-20)."""
+        from kedge.stores.graph.neo4j.foreign import ForeignGraph, origin_of  # wants the driver
+
+        secret = self._target.settings.source_password
+        database = ForeignGraph(url, None if secret is None else secret.get_secret_value())
+        await self._tracker.add(files_discovered=1)
+        seen: set[str] = set()
+        async for page in database.nodes():
+            good = [node for node in page if await self._fits(node, database.shown)]
+            held = await self._nodes.nodes(self._scope, [node.id for node in good])
+            changed = [node for node in good if node.id not in held or not _same(held[node.id], node)]
+            await self._nodes.put(self._scope, changed)
+            self._target.on_step("nodes written")
+            seen.update(node.id for node in good)
+            await self._index(good)
+        self._known |= seen
+        kept: set[str] = set()
+        async for edges in database.edges():
+            fitting = [edge for edge in edges if edge.source in seen and edge.target in seen]
+            await self._nodes.put(self._scope, [], fitting)
+            kept.update(edge.id for edge in fitting)
+        await self._forget_vanished(database.shown, origin_of, seen, kept)
+        await self._tracker.add(files_processed=1)
+
+    async def _fits(self, node: Node, name: str) -> bool:
+        fault = _unfit(node, name)
+        if fault is not None:
+            await self._tracker.report(source_error(name, fault))
+        return fault is None
+
+    async def _forget_vanished(
+        self, shown: str, origin_of: Callable[[Node], str | None], seen: set[str], kept: set[str]
+    ) -> None:
+        after, gone, own = "", [], set[str]()
+        while page := await self._nodes.page(self._scope, after=after, limit=NODES_AT_ONCE):
+            after = page[-1].id
+            own.update(node.id for node in page if origin_of(node) == shown)
+            gone += [node.id for node in page if origin_of(node) == shown and node.id not in seen]
+        await unindex(self._target.stores, self._scope, gone)
+        await self._nodes.remove(self._scope, gone)
+        after, cut = "", []
+        while edges := await self._nodes.edge_page(self._scope, after=after, limit=EDGES_AT_ONCE):
+            after = edges[-1].id
+            cut += [edge.id for edge in edges if {edge.source, edge.target} <= own and edge.id not in kept]
+        await self._nodes.remove(self._scope, [], cut)
+        await self._tracker.add(passages_deleted=len(gone))
 
     async def _index_every(self) -> None:
         """The nodes that are there, whether a hook was off or an index was lost."""
@@ -142,7 +194,8 @@ class GraphImport:
             return
         force = self._request.mode is not IngestMode.INCREMENTAL
         for part in _parts(nodes, NODES_AT_ONCE):
-            done = await index(self._target, part, force=force)
+            kept = await self._nodes.nodes(self._scope, [node.id for node in part])  # with the times of the store
+            done = await index(self._target, list(kept.values()), force=force)
             await self._tracker.add(processed_passages=len(part), passages_created=done.written)
 
     async def _batches(
@@ -158,6 +211,14 @@ class GraphImport:
                 elif not isinstance(row, SourceFault):
                     good.append(row)
             yield good
+
+
+def _names_database(source: str) -> bool:
+    return source.partition("://")[0] in ("neo4j", "neo4j+s", "neo4j+ssc")
+
+
+def _same(one: Node, other: Node) -> bool:
+    return replace(one, created_at=None, updated_at=None) == replace(other, created_at=None, updated_at=None)
 
 
 def _some(rows: Iterator[Node | Edge | SourceFault], size: int) -> list[Node | Edge | SourceFault]:
@@ -190,8 +251,13 @@ def _files(request: IngestRequest) -> list[_File]:
     """The files behind the request. UsageError for an address, UnreadableError for what is not there."""
     found: list[_File] = []
     for source in request.sources:
+        if _names_database(source):
+            continue
         if "://" in source:
-            raise UsageError(f"A graph is not fetched from {source}.", hint="Download the file and name it.")
+            raise UsageError(
+                f"A graph is not fetched from {mask_url(source)}.",
+                hint="Download the file and name it, or name a database: neo4j://user@host:7687/database.",
+            )
         path = Path(source).expanduser()
         if path.is_dir():
             found += [_File(one, one.name, one.parent) for one in _in_folder(path)]

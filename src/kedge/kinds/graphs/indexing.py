@@ -1,4 +1,5 @@
-"""Nodes as documents of one passage each, so that vectors, keywords, visibility, sweep and check are those of all.
+"""Nodes as documents of one passage each, or of several where the text is longer than the model's window: so vectors,
+keywords, visibility, sweep and check are those of all.
 
 The document's id and version follow from the node's content: indexing the same node twice changes nothing, and a run
 that was broken off finds its own traces.
@@ -11,10 +12,11 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from kedge.core.ids import document_id, passage_id, sha256, stable_json, version_id
-from kedge.core.values import Document, DocumentStatus, Json, Metadata, Passage, Scope
+from kedge.core.values import Document, DocumentStatus, Json, Passage, Scope
 from kedge.ingest.batch import Target, as_points
 from kedge.ingest.write.remove import delete_documents, sweep
 from kedge.kinds.graphs.naming import readable
+from kedge.kinds.graphs.pieces import pieces
 from kedge.models.ports import Embedder
 from kedge.stores.bundle import Stores
 from kedge.stores.graph.nodes import Node
@@ -22,7 +24,7 @@ from kedge.text.iso639 import language_of
 
 FORMAT = "node"
 MAX_TEXT_CHARS = 8000
-"""Of a node's text that are embedded and found (G-02)."""
+"""Of a node's title and text together that are embedded and found (G-02, G-23)."""
 TEXTS = 1
 """Raised when the text of a node is made otherwise, so that reconciling indexes all of them again."""
 _SCHEME = "node:"
@@ -53,7 +55,7 @@ def node_text(node: Node) -> str:
     """
     lines = [node.description.strip(), *_lines(node.properties)]
     text = "\n".join(line for line in lines if line) or readable(node.title or node.id)
-    return text[:MAX_TEXT_CHARS]
+    return text[: max(0, MAX_TEXT_CHARS - len(node.title or node.id) - 1)]
 
 
 def property_line(name: str, value: Json) -> str:
@@ -74,15 +76,24 @@ def fingerprint(node: Node, embedder: Embedder) -> str:
         "title": node.title,
         "type": node.type,
         "text": node_text(node),
-        "metadata": _payload(node),
+        "metadata": _told(node),
         "window": embedder.window,
         "texts": TEXTS,
     }
+    spans = _spans(node, embedder)
+    if len(spans) > 1:
+        content["pieces"] = len(spans)
     return sha256(stable_json(content))
 
 
 def _payload(node: Node) -> dict[str, Json]:
-    """What filters see: the properties that are plain values, and node_id and node_type (G-03)."""
+    """What filters see: what the node tells of itself, and when it was made and changed, as seconds since 1970."""
+    times = {"created_at": node.created_at, "updated_at": node.updated_at}
+    return {**_told(node), **{name: None if at is None else at.timestamp() for name, at in times.items()}}
+
+
+def _told(node: Node) -> dict[str, Json]:
+    """The properties that are plain values, and node_id and node_type (G-03)."""
     plain: dict[str, Json] = {
         name: value for name, value in node.properties.items() if isinstance(value, str | int | float | bool)
     }
@@ -156,21 +167,26 @@ def _document(scope: Scope, node: Node, file_hash: str, now: datetime) -> Docume
 def _passages(
     documents: Sequence[Document], versions: Sequence[str], nodes: Sequence[Node], embedder: Embedder
 ) -> list[Passage]:
-    texts = [node_text(node) for node in nodes]
+    parts = [
+        (document, version, node, place, span)
+        for document, version, node in zip(documents, versions, nodes, strict=True)
+        for place, span in enumerate(_spans(node, embedder))
+    ]
+    texts = [node_text(node)[start:end] for _, _, node, _, (start, end) in parts]
     counts = embedder.count_tokens(texts)
     now = datetime.now(UTC)
     made = []
-    for document, version, text, tokens in zip(documents, versions, texts, counts, strict=True):
-        content = _content(document.title, text, document.metadata)
+    for (document, version, node, place, (start, end)), text, tokens in zip(parts, texts, counts, strict=True):
+        content = _content(node, text, start)
         made.append(
             Passage(
                 id=passage_id(document.id, content, 1),
                 document_id=document.id,
                 version_id=version,
-                index=0,
+                index=place,
                 text=text,
-                start=0,
-                end=len(text),
+                start=start,
+                end=end,
                 content_hash=content,
                 token_count=tokens,
                 title=document.title,
@@ -185,11 +201,33 @@ def _passages(
     return made
 
 
-def cited_passage(scope: Scope, node: Node) -> tuple[str, str]:
-    """Ids of the document and the passage that a node has in the index, whether it is there yet or not."""
-    document = document_id(scope, node_url(node.id))
-    return document, passage_id(document, _content(node.title or node.id, node_text(node), _payload(node)), 1)
+class CitedPiece(NamedTuple):
+    """Where a part of a node's text is in the index, whether it is there yet or not."""
+
+    document_id: str
+    passage_id: str
+    start: int
+    """Of the passage, in the node's text."""
 
 
-def _content(title: str, text: str, metadata: Metadata) -> str:
-    return sha256(f"{title}\x1f{text}\x1f{stable_json(metadata)}")
+def cited_piece(scope: Scope, node: Node, embedder: Embedder, at: int = 0) -> CitedPiece:
+    """The passage that holds this place of the node's text."""
+    return [piece for piece in cited_pieces(scope, node, embedder) if piece.start <= at or not piece.start][-1]
+
+
+def cited_pieces(scope: Scope, node: Node, embedder: Embedder) -> list[CitedPiece]:
+    """All passages of the node, in order."""
+    document, text = document_id(scope, node_url(node.id)), node_text(node)
+    return [
+        CitedPiece(document, passage_id(document, _content(node, text[start:end], start), 1), start)
+        for start, end in _spans(node, embedder)
+    ]
+
+
+def _spans(node: Node, embedder: Embedder) -> list[tuple[int, int]]:
+    return pieces(node.title or node.id, node_text(node), embedder)
+
+
+def _content(node: Node, text: str, start: int) -> str:
+    place = f"\x1f{start}" if start else ""
+    return sha256(f"{node.title or node.id}\x1f{text}\x1f{stable_json(_told(node))}{place}")

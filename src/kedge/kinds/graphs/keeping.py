@@ -6,7 +6,8 @@ the two, `reconcile` finds what is missing, orphaned or stale and puts it right 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import Any
@@ -23,6 +24,7 @@ from kedge.kinds.ports import OpenKind, Parts
 from kedge.models.ports import Embedder
 from kedge.stores.graph.nodes import Counts, Edge, Node
 
+log = logging.getLogger(__name__)
 PAGE = 512
 SHOWN_IDS = 20
 NODE_FIELDS = frozenset(("type", "title", "description", "aliases", "properties"))
@@ -62,9 +64,8 @@ class NodeKeeper:
         """Take a node out with its edges, and out of the index; returns the ids of the edges. NotFoundError."""
         async with self._locks.writing(scope):
             await self.node(scope, node_id)
-            if self._settings.enable_rag_search:
-                await unindex(self._stores, scope, [node_id])
-                self._on_step("unindexed")
+            await unindex(self._stores, scope, [node_id])  # also while the hooks are off: what is gone is not found
+            self._on_step("unindexed")
             return (await self._stores.nodes.remove(scope, [node_id])).edges
 
     async def node(self, scope: Scope, node_id: str) -> Node:
@@ -141,9 +142,12 @@ class NodeKeeper:
                     nodes = await self._stores.nodes.nodes(scope, changed[start : start + PAGE])
                     await index(target, list(nodes.values()))
         vectors = await self._vectors(collection, repair=repair)
-        missing = {*found.missing, *vectors.get("missing_vectors", ())}
-        orphaned = {*found.orphaned, *vectors.get("orphaned_vectors", ())}
-        return Reconciled(found.nodes, tuple(sorted(missing)), tuple(sorted(orphaned)), found.stale, repair)
+        missing = {*found.missing, *vectors["missing_vectors"]}
+        orphaned = {*found.orphaned, *vectors["orphaned_vectors"]}
+        stale = {*found.stale, *vectors["stale_vectors"]}
+        told = Reconciled(found.nodes, _sorted(missing), _sorted(orphaned), _sorted(stale), repair)
+        _log_differences(scope, told)
+        return told
 
     async def problems(self, collection: Collection, *, repair: bool) -> list[Problem]:
         """What `kedge check` says of a graph: how its passages differ from its nodes."""
@@ -231,16 +235,29 @@ class NodeKeeper:
         def writing(scope: Scope) -> AbstractAsyncContextManager[None]:
             return self._locks.writing(scope)
 
-        checker = Checker(self._stores, self._collections.embedder_of, writing, lambda _name: self._graphs)
+        checker = Checker(self._stores, self._collections.embedder_of, writing, lambda _name: self._graphs, shown=None)
         report = await checker.run([collection.scope], repair=False)
         ids: dict[str, list[str]] = {problem.kind: list(problem.ids) for problem in report.problems}
         if repair and report.problems:
             await checker.run([collection.scope], repair=True)
-        live = await self._stores.catalog.passages.live(collection.scope, ids.get("missing_vectors", []))
-        return {
-            "missing_vectors": [passage.external_id for passage in live.values()],
-            "orphaned_vectors": ids.get("orphaned_vectors", []),
-        }
+        named: dict[str, list[str]] = {"orphaned_vectors": ids.get("orphaned_vectors", [])}
+        for kind in ("missing_vectors", "stale_vectors"):
+            live = await self._stores.catalog.passages.live(collection.scope, ids.get(kind, []))
+            named[kind] = [passage.external_id for passage in live.values()]
+        return named
+
+
+def _sorted(ids: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(ids))
+
+
+def _log_differences(scope: Scope, told: Reconciled) -> None:
+    """Counts of all, and the first few by name; at info where there are none."""
+    kinds = {"missing": told.missing, "orphaned": told.orphaned, "stale": told.stale}
+    found = [f"{len(ids)} {kind} ({', '.join(ids[:SHOWN_IDS])})" for kind, ids in kinds.items() if ids]
+    done = "repaired" if told.repaired else "found"
+    level = logging.WARNING if found else logging.INFO
+    log.log(level, "graph %s, %d nodes: %s %s", scope.collection, told.nodes, done, "; ".join(found) or "no difference")
 
 
 def _known(changes: Mapping[str, Any], fields: frozenset[str], what: str) -> None:

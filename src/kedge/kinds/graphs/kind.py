@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
-from kedge.kinds.ports import CommandGroup, Kind, Parts, RouteGroup, Surfaces, Units
+from kedge.kinds.ports import CommandGroup, Kind, OnPage, Parts, RouteGroup, Surfaces, Units
 
 if TYPE_CHECKING:
     from kedge.core.settings import Settings
@@ -17,7 +17,13 @@ class GraphKind(Kind["Graphs"]):
 
     name = "graph"
     index_prefix = "graph_nodes"
-    fields: ClassVar[Mapping[str, str]] = {"document_id": "keyword", "node_id": "keyword", "node_type": "keyword"}
+    fields: ClassVar[Mapping[str, str]] = {
+        "document_id": "keyword",
+        "node_id": "keyword",
+        "node_type": "keyword",
+        "created_at": "float",
+        "updated_at": "float",
+    }
     concepts = False
     units = Units("files taken in", "nodes")
     surfaces = Surfaces(
@@ -34,6 +40,7 @@ class GraphKind(Kind["Graphs"]):
         client="kedge.kinds.graphs.surfaces.client",
         blocking="kedge.kinds.graphs.surfaces.blocking:GraphsFacade",
         blocking_name="graphs",
+        page=OnPage(source=("file", "files"), part=("node", "nodes"), counts_parts=True),
     )
 
     def starts(self, settings: Settings) -> bool:  # noqa: ARG002

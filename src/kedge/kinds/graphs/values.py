@@ -38,6 +38,23 @@ class DeletedNode:
     """Its edges, gone with it."""
 
 
+@outside()
+@dataclass(frozen=True, slots=True)
+class DeletedEdge:
+    """An edge that is gone."""
+
+    id: str
+
+
+@outside(spread="node")
+@dataclass(frozen=True, slots=True)
+class NodeWithEdges:
+    """A node and the edges that begin or end there."""
+
+    node: Node
+    edges: tuple[Edge, ...]
+
+
 @outside({"ok": "ok"})
 @dataclass(frozen=True, slots=True)
 class Reconciled:

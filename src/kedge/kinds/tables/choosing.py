@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kedge.answer.sheets.asked import is_sentence
+from kedge.answer.sheets.cells import canonical, written
+from kedge.answer.sheets.read import SheetAnswer, SheetReading
 from kedge.kinds.tables.asking.answer import Computed
 from kedge.kinds.tables.asking.understand import SURE
 from kedge.kinds.tables.finding.rowtext import as_json
 from kedge.kinds.tables.plans.plan import Func, TablePlan, Task
-from kedge.kinds.tables.readings.asked import is_sentence
-from kedge.kinds.tables.readings.cells import canonical, written
-from kedge.kinds.tables.readings.read import SheetAnswer, SheetReading
 from kedge.kinds.tables.schema import Table
 
 HALF = 0.5
@@ -37,6 +37,10 @@ LEFT_OUT = 0.6
 """What remains of a plan's chance for each word that it does not use."""
 APART = 0.5
 """Chance of a plan where a reading that could say the same says something else."""
+_TOTALLED = re.compile(r"\b(total|sum|combined|altogether|in all)\b")
+_SOME = re.compile(
+    r"\b(?:top|first|bottom) (\d+)\b|\b(\d+) (?:most|least|highest|lowest|largest|smallest|best|worst)\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,8 @@ def choose(computed: Computed, read: SheetAnswer | None, table: Table, *, propos
     language model `proposed` is the answer where no reading is sure.
     """
     left = computed.understood.unmatched
-    sure = computed.understood.sure >= SURE
+    understood = computed.understood
+    sure = understood.sure >= SURE and (proposed or gives_all(understood.question, understood.plan, table))
     if read is None:
         planned = [Offer(computed.understood.sure, computed)] if computed.result is not None else []
         return Offers(planned, bool(planned) and sure, left)
@@ -177,3 +182,17 @@ def _of_sides(computed: Computed) -> list[set[str]]:
 def _form(cell: object) -> str:
     value = as_json(cell)
     return written(value) if isinstance(value, int | float) else canonical(str(value))
+
+
+def gives_all(question: str, plan: TablePlan | None, table: Table) -> bool:
+    """Whether a plan adds up where a total is asked for, and shows as many as are asked for."""
+    if plan is None:
+        return True
+    lower = question.lower()
+    few = _SOME.search(lower)
+    if few and int(few[1] or few[2]) > 1 and plan.limit != int(few[1] or few[2]):
+        return False
+    named = any(_TOTALLED.search(column.name.lower().replace("_", " ")) for column in table.columns)
+    one = plan.task is Task.LIST and plan.limit == 1
+    extreme = any(measure.func in (Func.MAX, Func.MIN) for measure in plan.measures)
+    return named or not _TOTALLED.search(lower) or not (one or extreme)

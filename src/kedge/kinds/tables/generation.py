@@ -17,6 +17,7 @@ from kedge.core.errors import StoreError
 from kedge.kinds.tables.asking.vocabulary import Vocabulary, read_vocabulary
 from kedge.kinds.tables.feeding.build import SOURCE, bounds
 from kedge.kinds.tables.finding.index import TableIndex
+from kedge.kinds.tables.readings.large import SampledTable
 from kedge.kinds.tables.readings.load import LoadedSheet, load_sheet, written_relation
 from kedge.kinds.tables.schema import ROW, Table
 from kedge.kinds.tables.state import DATABASE, INDEX, SessionState
@@ -51,9 +52,12 @@ class Generation:
     connection: duckdb.DuckDBPyConnection
     users: int = 0
     retired: bool = False
+    row_vectors: dict[int, NDArray[np.float32]] = field(default_factory=dict)
+    """By combination of texts: the vector of what it says as a whole, as questions needed it."""
     _index: TableIndex | None = None
     _vocabulary: Vocabulary | None = None
     _sheet: LoadedSheet | None = None
+    _sampled: SampledTable | None = None
     _loading: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
@@ -109,6 +113,14 @@ class Generation:
                 finally:
                     cursor.close()
             return self._sheet
+
+    def sampled(self) -> SampledTable:
+        """Some rows of a large table, for the readings of questions. Made at first use."""
+        vocabulary = self.vocabulary()
+        with self._loading:
+            if self._sampled is None:
+                self._sampled = SampledTable(self.connection, vocabulary)
+            return self._sampled
 
     def _written(self, cursor: duckdb.DuckDBPyConnection) -> str | None:
         """The relation with the cells as the one file of this table writes them, where it was kept."""

@@ -8,10 +8,11 @@ from typing import TextIO
 
 from kedge.core.ids import new_id
 from kedge.core.outside import to_json
-from kedge.core.values import Answer, Job, Json, Scope
+from kedge.core.values import Answer, Collection, Job, Json, Scope
 from kedge.ingest.ports import IndexedKind
 from kedge.kinds.ports import Parts
 from kedge.kinds.tables.feeding.export import export_bad_rows, export_rows
+from kedge.kinds.tables.feeding.reindex import reindex_rows
 from kedge.kinds.tables.feeding.update import update_rows
 from kedge.kinds.tables.sessions import Sessions
 from kedge.kinds.tables.state import SessionState
@@ -76,6 +77,12 @@ class TableSessions:
                 self._settings, self._sessions, scope, embedder, key=key, upsert=upsert, delete=delete
             )
 
+    async def reindex(self, collection: Collection) -> None:
+        """Build the index of a session anew with the embedder that its collection has now."""
+        async with self._locks.writing(collection.scope):
+            embedder = await self._collections.embedder_of(collection)
+            await reindex_rows(self._settings, self._sessions, collection.scope, embedder)
+
     async def export(self, scope: Scope, target: TextIO, *, bad: bool = False) -> int:
         """Write the rows, or those put aside, as CSV; returns how many."""
         async with self._sessions.reading(scope) as generation:
@@ -96,6 +103,22 @@ class TableSessions:
                 cursor.close()
 
 
+def _index(state: SessionState, *, building: bool) -> dict[str, Json] | None:
+    """The index by itself: how it was built, over how many rows, and whether it is there (T-20)."""
+    if state.index is None and not state.rows and not building:
+        return None
+    built = {} if state.index is None else to_json(state.index)
+    status = "building" if building else "ready" if state.index is not None else "failed"
+    return {
+        **built,
+        "status": status,
+        "transaction_count": state.rows if state.index is not None else 0,
+        "embedding_dimensions": state.index.dimension or None if state.index is not None else None,
+        "indexed_at": state.fed_at.isoformat() if state.index is not None and state.fed_at else None,
+        "error": state.error or None if state.index is None else None,
+    }
+
+
 def _session(state: SessionState, job: Job | None = None) -> TableSession:
     """The session as it was last published, and the feed that has not ended yet."""
     return TableSession(
@@ -108,7 +131,7 @@ def _session(state: SessionState, job: Job | None = None) -> TableSession:
         files=state.parts,
         use_rag=state.use_rag,
         persist=state.persist,
-        index=None if state.index is None else to_json(state.index),
+        index=_index(state, building=job is not None),
         error=state.error or None,
         notes=state.notes,
         job_id=job.id if job else None,

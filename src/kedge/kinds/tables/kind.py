@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kedge.kinds.ports import CommandGroup, Kind, Parts, RouteGroup, Surfaces, Units
+from kedge.kinds.ports import CommandGroup, Kind, OnPage, Parts, RouteGroup, Surfaces, Units
 
 if TYPE_CHECKING:
     from kedge.core.settings import Settings
@@ -41,6 +41,17 @@ class TableKind(Kind["Tables"]):
         client="kedge.kinds.tables.surfaces.client",
         blocking="kedge.kinds.tables.surfaces.blocking:TablesFacade",
         blocking_name="tables",
+        page=OnPage(
+            label="Table",
+            help="CSV, JSONL or Parquet. Answers count, sum and compare its rows.",
+            suffixes=(".csv", ".tsv", ".jsonl", ".parquet"),
+            files="One table, in one or several files",
+            source=("file", "files"),
+            part=("row", "rows"),
+            counts_parts=True,
+            replaces=True,
+            opens=False,
+        ),
     )
 
     def starts(self, settings: Settings) -> bool:

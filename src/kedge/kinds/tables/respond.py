@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kedge.answer.judge.calibrated import confidence
+from kedge.answer.sheets.read import SheetReading
 from kedge.core.ids import document_id, new_id, passage_id, sha256
 from kedge.core.values import Answer, Citation, Json, Passage, Scope, SearchHit
 from kedge.kinds.tables.asking.answer import Computed
@@ -13,7 +14,6 @@ from kedge.kinds.tables.choosing import Offer, Offers
 from kedge.kinds.tables.finding.retrieval import NOTHING, FoundRow, Retrieved
 from kedge.kinds.tables.finding.rowtext import as_json, row_text
 from kedge.kinds.tables.generation import Generation
-from kedge.kinds.tables.readings.read import SheetReading
 from kedge.kinds.tables.schema import ROW, Table
 
 CITED = 5
@@ -232,6 +232,9 @@ def hits(generation: Generation, rows: Sequence[FoundRow], threshold: float) -> 
             keyword_rank=worded[place - 1],
             vector_score=row.semantic or None,
             keyword_score=row.keyword or None,
+            cosine=row.semantic or None,
+            bm25=row.keyword or None,
+            fused_score=row.score,
             above_threshold=row.score >= threshold,
         )
         for place, row in enumerate(rows, start=1)
@@ -254,6 +257,12 @@ def _title(generation: Generation, row: FoundRow) -> str:
 
 def _row_id(scope: Scope, row: FoundRow) -> str:
     return passage_id(document_id(scope, row.part.url), sha256(f"row {row.in_file}"), 1)
+
+
+def citations_of(generation: Generation, rows: Sequence[FoundRow]) -> tuple[Citation, ...]:
+    """What cites each of these rows as a whole, numbered from 1."""
+    scope = generation.state.scope
+    return tuple(_citation(scope, generation, row, number) for number, row in enumerate(rows, start=1))
 
 
 def _citation(scope: Scope, generation: Generation, row: FoundRow, number: int) -> Citation:

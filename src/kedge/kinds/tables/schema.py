@@ -13,6 +13,9 @@ from kedge.core.outside import outside
 _WORDS = re.compile(r"[\W_]+|(?<=\D)(?=\d)")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _YEARS = (1400, 2200)
+_CALENDAR = {"month": 12, "day": 366, "week": 53, "weekday": 7, "quarter": 4, "hour": 24, "minute": 60, "yr": 2200}
+"""Headings of parts of a date or time, in the singular, and their highest number."""
+_ORDERS = frozenset("rank ranking position latitude longitude lat lon lng".split())
 ROW = "row_number"
 """Column with the number of each row in its file, from 1 for the first row below the header."""
 
@@ -30,6 +33,8 @@ class ColumnType(StrEnum):
     DATE = "date"
     TIME = "time"
     """A point in time: date with clock."""
+    CLOCK = "clock"
+    """A time of day written as a whole number, hhmm: ordered and compared, never summed."""
     ID = "id"
     """Integers or codes that name something: matched and counted, never summed."""
 
@@ -37,6 +42,11 @@ class ColumnType(StrEnum):
     def measured(self) -> bool:
         """Whether adding up and averaging make sense."""
         return self in (ColumnType.INTEGER, ColumnType.REAL)
+
+    @property
+    def compared(self) -> bool:
+        """Whether its values are numbers with an order."""
+        return self.measured or self is ColumnType.CLOCK
 
     @property
     def dated(self) -> bool:
@@ -68,7 +78,7 @@ class Column:
 
     @property
     def holds(self) -> str:
-        """text, category, integer, real, boolean, date, time or id."""
+        """text, category, integer, real, boolean, date, time, clock or id."""
         return self.type.value
 
     @property
@@ -81,6 +91,16 @@ class Column:
         named = bool({"year", "yr", "date"} & set(_WORDS.split(_CAMEL.sub(" ", self.name).lower())))
         numbers = isinstance(low, int | float) and isinstance(high, int | float) and self.type.measured
         return named and numbers and _YEARS[0] <= float(str(low)) and float(str(high)) <= _YEARS[1]
+
+    @property
+    def added(self) -> bool:
+        """Whether adding its numbers up can mean anything: not of years, months, days, hours, ranks and the like."""
+        if not self.type.measured or self.yearly:
+            return False
+        words = _WORDS.split(_CAMEL.sub(" ", self.name).strip().lower())
+        highest = _CALENDAR.get(words[-1]) if words else None
+        within = isinstance(self.highest, int | float) and highest is not None and self.highest <= highest
+        return not within and not (words and words[-1] in _ORDERS)
 
 
 @dataclass(frozen=True, slots=True)

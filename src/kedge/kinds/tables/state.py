@@ -34,7 +34,7 @@ MOST_SECONDS = 1e10
 """Longest life of a session, about three hundred years: dates take no more."""
 
 
-@outside({"embedder": "model", "embedded_whole": "whole", "embedded_words": "words"}, hidden=("embedder",))
+@outside({"embedder": "model", "embedded_whole": "whole", "embedded_words": "words"}, hidden=("embedder", "dimension"))
 @dataclass(frozen=True, slots=True)
 class RowIndexState:
     """How the index of a generation was built."""
@@ -46,6 +46,8 @@ class RowIndexState:
     """Texts with a vector of their own; the others are composed of their words'."""
     words: int
     bytes: int
+    dimension: int = 0
+    """Of its vectors; 0: it knows words only, or was built before this was kept."""
 
     @property
     def model(self) -> str | None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from kedge.core.values import Scope
+from kedge.core.values import Collection, Scope
 from kedge.kinds.ports import Kind, OpenKind, Parts
 from kedge.kinds.tables.keeping import TableSessions
-from kedge.kinds.tables.proposing import Proposer
 from kedge.kinds.tables.sessions import Sessions
 from kedge.kinds.tables.way_in import TablesWayIn
 from kedge.kinds.tables.way_out import TablesWayOut
@@ -19,8 +18,7 @@ class Tables(OpenKind):
         """Their files and the readers of each."""
         self.sessions = TableSessions(parts, self.open_sessions, kind)
         """Sessions as the surfaces see them."""
-        proposer = Proposer(parts.model) if parts.model is not None else None
-        way_out = TablesWayOut(parts.settings, self.open_sessions, parts.collections, parts.recorder, proposer)
+        way_out = TablesWayOut(parts.settings, self.open_sessions, parts.collections, parts.recorder, parts.writer)
         super().__init__(kind, TablesWayIn(self.open_sessions), way_out)
 
     async def start(self) -> None:
@@ -28,6 +26,9 @@ class Tables(OpenKind):
 
     async def close(self) -> None:
         await self.open_sessions.close()
+
+    async def reindexed(self, collection: Collection) -> None:
+        await self.sessions.reindex(collection)
 
     async def delete(self, scope: Scope) -> None:
         await self.open_sessions.delete(scope)

@@ -59,7 +59,8 @@ class TableSession:
     persist: bool
     """It is kept when the server ends."""
     index: Metadata | None
-    """How the index was built; null: there is none."""
+    """The index by itself: `status` (building, ready or failed), `transaction_count` (rows in it),
+    `embedding_dimensions`, `indexed_at`, `error`, and how it was built; null: nothing was fed yet."""
     error: str | None
     """Why the last feed failed, or why there is no index."""
     notes: tuple[str, ...]
@@ -110,3 +111,12 @@ class RowsChanged:
     updated: int
     inserted: int
     deleted: int
+
+
+@outside()
+@dataclass(frozen=True, slots=True)
+class ExportedRows:
+    """Rows that were written to a file."""
+
+    rows: int
+    file: str

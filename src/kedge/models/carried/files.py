@@ -14,7 +14,7 @@ from kedge.models.carried.packages import verify
 FOLDER = Path(__file__).parent / "data"
 DIGESTS = {
     "e5-multilingual.onnx": "64e9c400e907d90a3c49a61e55608e6ea9356dce85a5aeca60763724fb7921c7",
-    "reader.onnx": "60a12a81aac9bc034d482fb1c2fea121bb2d7550f4b202912b881f12b987f9e6",
+    "reader.onnx": "79d4733f18622d6e2e30ad9cb5fea92fbfc64b8a82909e58f2c34c1b3eea1968",
 }
 
 

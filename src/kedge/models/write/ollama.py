@@ -10,6 +10,7 @@ import httpx
 
 from kedge.core.settings import Settings
 from kedge.core.stages import carried
+from kedge.core.tls import trusted
 from kedge.models.ports import Finish, LanguageModel, Prompt, Usage, WrittenPiece
 from kedge.models.write.limits import LimitedModel, ModelLimits
 from kedge.models.write.named import CONNECT_SECONDS, ModelByName, ServedModel, read_name
@@ -35,7 +36,7 @@ class OllamaModel(ModelByName):
         super().__init__(named)
         headers = {"Authorization": f"Bearer {named.secret}"} if named.key else {}
         timeout = httpx.Timeout(named.read_timeout, connect=CONNECT_SECONDS)
-        self._client = httpx.AsyncClient(headers=headers, timeout=timeout)
+        self._client = httpx.AsyncClient(headers=headers, timeout=timeout, verify=trusted())
 
     async def stream(self, prompt: Prompt) -> AsyncGenerator[WrittenPiece, None]:
         upstream = self._named.upstream

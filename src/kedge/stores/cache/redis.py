@@ -47,6 +47,8 @@ class RedisCache:
         self._clock = clock
         self._rest = 0.0
         """Seconds of the present rest; 0 while the server answers."""
+        self.on_failure: Callable[[], None] = lambda: None
+        """Called for every call that the server failed."""
         self._wake = 0.0
 
     async def get(self, keys: Sequence[bytes]) -> list[bytes | None]:
@@ -91,6 +93,7 @@ class RedisCache:
         try:
             done = await work()
         except (RedisError, OSError) as error:
+            self.on_failure()
             if again or not self._rest:  # else a call beside this one has met the same failure
                 self._failed(error)
             return otherwise

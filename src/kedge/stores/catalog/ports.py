@@ -11,6 +11,7 @@ Rules that every implementation keeps (`kedge.testing.catalog` checks them):
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Collection as Collection_
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -57,7 +58,7 @@ class SpareIndex:
 
 @dataclass(frozen=True, slots=True)
 class QueryRecord:
-    """What is kept of one query: hashes, times and counts, never its words (D-16, D-17)."""
+    """What is kept of one query: hashes, times and counts, and its words only where a setting says so (D-16, D-17)."""
 
     query_id: str
     tenant: str
@@ -73,6 +74,8 @@ class QueryRecord:
     metrics: Mapping[str, float | int | bool | None]
     """The columns of `retrieval_metrics`."""
     created_at: datetime
+    words: str | None = None
+    """The question itself, where the setting `keep_questions` wants it kept."""
 
 
 class Collections(Protocol):
@@ -143,8 +146,13 @@ class Passages(Protocol):
     async def staged(self, scope: Scope) -> list[str]:
         """Ids of passages of versions in building in this scope."""
 
-    async def mark_indexed(self, passage_ids: Sequence[str], index_name: str) -> list[str]:
-        """Vectors of these are in the index. Returns the marked ones: those that a live or staged version holds."""
+    async def mark_indexed(
+        self, passage_ids: Sequence[str], index_name: str, *, kept: Collection_[str] = ()
+    ) -> list[str]:
+        """Vectors of these are in the index. Returns the marked ones: those that a live or staged version holds.
+
+        They were made now, but for those of `kept`, whose time stays (C-17).
+        """
 
     async def live(self, scope: Scope, passage_ids: Sequence[str]) -> dict[str, Passage]:
         """Those of the ids that are visible now."""
@@ -152,7 +160,10 @@ class Passages(Protocol):
     async def of_document(
         self, tenant: str, document_id: str, *, first: int = 0, last: int | None = None
     ) -> list[Passage]:
-        """Live passages of one document, by position, from `first` to `last` inclusive."""
+        """Live passages of one document, by position, from `first` to `last` inclusive.
+
+        Each knows when its vector in the collection's index was made, and by which model.
+        """
 
     def scan(self, scope: Scope, batch: int = 1000) -> AsyncIterator[list[Passage]]:
         """All live passages of the scope, in batches, by document and position."""
@@ -255,8 +266,13 @@ class Analytics(Protocol):
     async def record(self, query: QueryRecord) -> None:
         """Keep one query with its metrics, and its session if it has one."""
 
-    async def feedback(self, tenant: str, query_id: str, rating: int, comment: str | None) -> str:
-        """Keep a rating 1–5; returns its id. NotFoundError for an unknown query of this tenant."""
+    async def feedback(
+        self, tenant: str, query_id: str, rating: int, comment: str | None, *, binary: bool = False
+    ) -> str:
+        """Keep a rating 1–5, or no and yes as 0 and 1 (`binary`, or a 0); returns its id.
+
+        UsageError for another rating; NotFoundError for an unknown query of this tenant.
+        """
 
     async def sweep(self, before: datetime) -> int:
         """Forget queries older than that with all that belongs to them, of all tenants; returns how many."""
@@ -264,8 +280,9 @@ class Analytics(Protocol):
     async def erase(self, tenant: str, user_hash: str) -> tuple[int, list[str]]:
         """Forget a user: queries with metrics, feedback and sessions. Returns how many, and the ids of the sessions."""
 
-    async def summary(self, tenant: str) -> Metadata:
-        """Counts and averages: queries, refusals, mean times, feedback."""
+    async def summary(self, tenant: str, since: datetime | None = None, top: int = 10) -> Metadata:
+        """The members of `AnalyticsSummary`. `since`: when the period begins whose `top` most frequent questions and
+        number of queries in a minute are told; None: `PERIOD_DAYS` ago."""
 
 
 @runtime_checkable

@@ -62,7 +62,7 @@ def document_fields(document: GraphDocument, now: datetime) -> dict[str, Any]:
         "format": document.format,
         "author": document.author,
         "chunk_count": document.chunk_count,
-        "status": "active",
+        "status": document.status,
         "ingested_at": now,
     }
 

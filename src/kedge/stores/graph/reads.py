@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol, runtime_checkable
 
 from kedge.core.values import Scope, Triple
@@ -23,6 +25,26 @@ class CanReadTriples(Protocol):
 
     async def triples_of(self, scope: Scope, concept_ids: Sequence[str]) -> list[Triple]:
         """Triples with one of these concepts as subject or object: by confidence, then by their fields."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentState:
+    """What the graph knows of where a document stands (D-26)."""
+
+    chunk_count: int
+    status: str
+    ingested_at: datetime
+
+
+@runtime_checkable
+class CanMarkDocuments(Protocol):
+    """A graph store whose documents follow the catalog's status (D-26)."""
+
+    async def mark_documents(self, scope: Scope, document_ids: Sequence[str], status: str) -> None:
+        """Set the status of these documents; those that the graph does not hold are left out."""
+
+    async def document_states(self, scope: Scope, document_ids: Sequence[str]) -> Mapping[str, DocumentState]:
+        """Where these documents stand, by id; those that the graph does not hold are left out."""
 
 
 def search_terms(text: str) -> list[str]:

@@ -3,7 +3,8 @@
 The same form is used in the process (`edge`) and on a server (`qdrant`); only the words of conditions differ, see
 `FilterDialect`.
 
-- Field names are always quoted in paths; `%` and `"` are escaped, so `%tenant` can be no user's field.
+- Field names are always quoted in paths; `%`, `"` and the name `text` are escaped, so `%tenant` and `text` can be no
+  user's fields.
 - Numbers are matched by ranges, so 1 and 1.0 are equal. The binding takes `True` for 1 in a match, so booleans are
   stored as marked strings. What no filter can match (objects, nested lists, NaN) is stored as a bare mark.
 """
@@ -23,6 +24,8 @@ DENSE = "dense"
 TERMS = "terms"
 """Name of a point's BM25 terms, a sparse vector."""
 TENANT = "%tenant"
+TEXT = "text"
+"""Where the text stands, for people and other programs; no filter leads there (C-14)."""
 Joined: TypeAlias = Literal["must", "should", "must_not"]
 """All, any or none of the conditions."""
 _MARK = "\x01"
@@ -33,7 +36,7 @@ _WORD = 1 << 63
 
 def field_name(name: str) -> str:
     """A payload field as stored."""
-    return name.replace("%", "%25").replace('"', "%22").replace("\\", "%5C")
+    return "%74ext" if name == TEXT else name.replace("%", "%25").replace('"', "%22").replace("\\", "%5C")
 
 
 def field_path(name: str) -> str:
@@ -41,10 +44,11 @@ def field_path(name: str) -> str:
     return f'"{field_name(name)}"'
 
 
-def payload_of(tenant: str, payload: Mapping[str, Json]) -> dict[str, Any]:
-    """The payload as stored."""
+def payload_of(tenant: str, payload: Mapping[str, Json], text: str) -> dict[str, Any]:
+    """The payload as stored, with the text beside it."""
     stored: dict[str, Any] = {field_name(name): _stored(value) for name, value in payload.items()}
     stored[TENANT] = tenant
+    stored[TEXT] = text
     return stored
 
 

@@ -2,52 +2,64 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kedge.answer.conversation.turns import open_turns
 from kedge.answer.record import Recorder
-from kedge.core.outside import to_json
-from kedge.core.settings import Settings
-from kedge.core.values import DEFAULT_TENANT, Erased, Json
+from kedge.core.outside import from_json, to_json
+from kedge.core.values import DEFAULT_TENANT, AnalyticsSummary, Erased, Json, Swept
 from kedge.engine.home import Home
 from kedge.engine.retention import Retention
-from kedge.stores import registry
 from kedge.stores.catalog.ports import Catalog
+from kedge.surfaces.cli.cataloged import with_catalog
 from kedge.surfaces.cli.common import CommandRun, command
 from kedge.surfaces.cli.tables import plain_table
 
 if TYPE_CHECKING:
     from kedge.core.settings import Settings
 
-T = TypeVar("T")
+MEAN = "mean_execution_time_ms"
 app = typer.Typer(no_args_is_help=True)
 TenantOption = Annotated[str, typer.Option(help="Whose queries.")]
 
 
 @command(app, "show")
-def show(run: CommandRun, tenant: TenantOption = DEFAULT_TENANT) -> None:
-    """Show counts and mean times of the queries that are kept."""
-    found = _with_catalog(run.settings(), lambda catalog: catalog.analytics.summary(tenant))
+def show(
+    run: CommandRun,
+    tenant: TenantOption = DEFAULT_TENANT,
+    days: Annotated[float, typer.Option(min=0.01, help="Days that the most frequent questions are told of.")] = 7.0,
+    top: Annotated[int, typer.Option(min=0, max=100, help="How many of them.")] = 10,
+) -> None:
+    """Show counts and mean times of the queries that are kept, and the most frequent questions."""
+    since = datetime.now(UTC) - timedelta(days=days)
+    found = dict(with_catalog(run.settings(), lambda catalog: catalog.analytics.summary(tenant, since, top)))
     if run.json:
-        run.emit(dict(found))
+        run.emit(to_json(from_json(AnalyticsSummary, found)))
         return
+    often = found.pop("top_queries")
     table = plain_table("figure", "value")
     for name, value in found.items():
         table.add_row(name.replace("_", " "), _shown(value))
     run.out.print(table)
+    if isinstance(often, list) and often:
+        table = plain_table("question", "count", "refused", "mean ms")
+        for one in often:
+            if isinstance(one, dict):
+                words = str(one["words"] or str(one["query_hash"])[:12])
+                table.add_row(words, *(_shown(one[name]) for name in ("count", "refusal_share", MEAN)))
+        run.out.print(table)
 
 
 @command(app, "sweep")
 def sweep(run: CommandRun) -> None:
     """Forget queries older than `analytics_days` now; servers and workers do it every hour."""
     settings = run.settings()
-    swept = _with_catalog(settings, lambda catalog: _retention(settings, catalog).sweep())
+    swept = with_catalog(settings, lambda catalog: _retention(settings, catalog).sweep())
     if run.json:
-        run.emit({"queries": swept})
+        run.emit(to_json(Swept(swept)))
     else:
         run.out.print(f"{swept} queries older than {settings.analytics_days:g} days forgotten", markup=False)
 
@@ -67,7 +79,7 @@ def erase(
         hashed = Recorder(catalog.analytics, home.key(), settings.threshold).hashed(user)
         return await _retention(settings, catalog).erase(tenant, hashed)
 
-    erased = _with_catalog(settings, work)
+    erased = with_catalog(settings, work)
     if run.json:
         run.emit(to_json(erased))
         return
@@ -87,14 +99,3 @@ def _shown(value: Json) -> str:
 
 def _retention(settings: Settings, catalog: Catalog) -> Retention:
     return Retention(catalog.analytics, settings.analytics_days, open_turns(settings))
-
-
-def _with_catalog(settings: Settings, work: Callable[[Catalog], Awaitable[T]]) -> T:
-    async def opened() -> T:
-        catalog = registry.open_catalog(settings)
-        try:
-            return await work(catalog)
-        finally:
-            await catalog.close()
-
-    return asyncio.run(opened())

@@ -10,7 +10,9 @@ import typer
 from rich.text import Text
 
 from kedge.core.errors import ConflictError, HomeBusyError, NotFoundError
+from kedge.core.outside import to_json
 from kedge.core.settings import Settings
+from kedge.core.values import BackupRestored, BackupVerified, BackupWritten
 from kedge.engine.backup.archive import Archive, OnPhase
 from kedge.engine.backup.manifest import Manifest
 from kedge.engine.backup.restoring import Restored, restore_backup
@@ -40,7 +42,7 @@ def backup(
     with phase_progress(run) as on_phase:
         made = _from_server(settings, file, url, on_phase) if url else asyncio.run(_take(settings, file, on_phase))
     if run.json:
-        run.emit({"file": str(file), "file_bytes": file.stat().st_size, **made.as_json()})
+        run.emit(to_json(BackupWritten(made.summary, str(file), file.stat().st_size)))
         return
     run.out.print(Text(f"{file}: {_held(made)}, {file.stat().st_size / 1e6:.1f} MB", style="green"))
     for what in made.left_out:
@@ -57,16 +59,15 @@ def restore(
     with phase_progress(run) as on_phase:
         done = asyncio.run(restore_backup(settings, file, force=force, on_phase=on_phase))
     if run.json:
-        run.emit(
-            {
-                **done.manifest.as_json(),
-                "home": str(settings.home),
-                "vectors_restored": done.vectors,
-                "vectors_embedded": done.embedded,
-                "passages": done.report.passages,
-                "ok": done.report.ok,
-            }
+        restored = BackupRestored(
+            done.manifest.summary,
+            home=str(settings.home),
+            vectors_restored=done.vectors,
+            vectors_embedded=done.embedded,
+            passages=done.report.passages,
+            ok=done.report.ok,
         )
+        run.emit(to_json(restored))
         return
     run.out.print(Text(f"restored {settings.home}: {_held(done.manifest)}", style="green"))
     _tell(run, done)
@@ -104,7 +105,7 @@ def _verify(run: CommandRun, file: Path) -> None:
         archive.verify(on_phase)
     held = archive.manifest
     if run.json:
-        run.emit({"file": str(file), "ok": True, **held.as_json()})
+        run.emit(to_json(BackupVerified(held.summary, str(file), ok=True)))
         return
     run.out.print(Text(f"{file} is whole: {_held(held)}; made {held.created_at} by Kedge {held.kedge}", style="green"))
 

@@ -10,7 +10,9 @@ from rich.table import Table
 
 from kedge.core.errors import UsageError
 from kedge.core.outside import to_json
-from kedge.core.values import DEFAULT_TENANT, Collection, Json
+from kedge.core.values import DEFAULT_TENANT, Collection, CollectionShown, Deleted, OtherIndex
+from kedge.engine.home import Lasts
+from kedge.surfaces.cli.cataloged import with_library
 from kedge.surfaces.cli.common import CommandRun, command, scope
 from kedge.surfaces.cli.progress import phase_progress, settle
 from kedge.surfaces.cli.tables import confirm, plain_table, show_fields
@@ -25,7 +27,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the collectio
 @command(app, "list")
 def list_(run: CommandRun) -> None:
     """List all collections."""
-    found = run.with_engine(run.settings(), lambda engine: engine.collections(DEFAULT_TENANT))
+    found = with_library(run.settings(), lambda library: library.collections(DEFAULT_TENANT))
     if run.json:
         run.emit([to_json(collection) for collection in found])
         return
@@ -40,10 +42,10 @@ def show(run: CommandRun, name: Name) -> None:
     """Show one collection, with the indexes it has beside the one in use."""
     settings = run.settings()
 
-    async def work(engine: Engine) -> dict[str, Json]:
+    async def work(engine: Engine) -> CollectionShown:
         return await _shown(engine, await engine.collection(scope(settings, name)))
 
-    show_fields(run, run.with_engine(settings, work))
+    show_fields(run, to_json(run.with_engine(settings, work)))
 
 
 @command(app, "reindex")
@@ -76,10 +78,10 @@ def reindex(
                 await engine.rollback(place, on_count)
             else:
                 await engine.reindex(place, embedder or settings.embedder, on_count, keep_old=not drop_old)
-        show_fields(run, await _shown(engine, await engine.collection(place)))
+        show_fields(run, to_json(await _shown(engine, await engine.collection(place))))
         await settle(run, engine)
 
-    run.with_engine(settings, work)
+    run.with_engine(settings, work, Lasts.LONG)
 
 
 @command(app, "delete")
@@ -91,18 +93,18 @@ def delete(
     confirm(run, f"Delete collection {name!r} with everything in it?", yes)
     run.with_engine(settings, lambda engine: engine.delete_collection(scope(settings, name)))
     if run.json:
-        run.emit({"deleted": name})
+        run.emit(to_json(Deleted(name)))
     else:
         run.out.print(f"deleted {name}", markup=False)
 
 
-async def _shown(engine: Engine, collection: Collection) -> dict[str, Json]:
+async def _shown(engine: Engine, collection: Collection) -> CollectionShown:
     """The collection, and for each of its other indexes what becomes of it and how many passages it holds."""
-    spare: list[Json] = []
+    others = []
     for one in await engine.spare_indexes(collection.scope):
         held = await engine.stores.vectors.count(one.index_name, collection.scope.tenant)
-        spare.append({"embedder": one.embedder, "dimension": one.dimension, "state": one.state.value, "passages": held})
-    return {**to_json(collection), "other_indexes": spare}
+        others.append(OtherIndex(one.embedder, one.dimension, one.state.value, held))
+    return CollectionShown(collection, tuple(others))
 
 
 def _table(collections: list[Collection]) -> Table:

@@ -21,11 +21,13 @@ from rich.console import Console
 
 from kedge.core.errors import KedgeError, UsageError
 from kedge.core.values import DEFAULT_TENANT, Json, Scope
+from kedge.engine.home import Lasts
 from kedge.surfaces.cli.options import ConfigOption, Globals, HomeOption, JsonOption
 
 if TYPE_CHECKING:
     from kedge.core.settings import Check, Settings
     from kedge.engine.engine import Engine
+    from kedge.surfaces.cli.beside import Answers
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -77,12 +79,29 @@ class CommandRun:
         """Say something that is not the result, on stderr."""
         self.notes.print(text, markup=False)
 
-    def with_engine(self, settings: Settings, work: Callable[[Engine], Coroutine[Any, Any, T]]) -> T:
-        """Open the engine, do the work, close it."""
-        from kedge.engine.engine import Engine
+    def with_engine(
+        self, settings: Settings, work: Callable[[Engine], Coroutine[Any, Any, T]], lasts: Lasts = Lasts.SHORTLY
+    ) -> T:
+        """Open the engine, do the work, close it. Waits, with a note, for another command that has the home."""
+        from kedge.surfaces.cli.beside import held
 
         async def opened() -> T:
-            async with Engine.open(settings) as engine:
+            async with held(settings, lasts, self.note) as engine:
+                return await work(engine)
+
+        return asyncio.run(opened())
+
+    def with_answers(
+        self, settings: Settings, work: Callable[[Answers], Coroutine[Any, Any, T]], lasts: Lasts = Lasts.SHORTLY
+    ) -> T:
+        """Do the work with the engine of this home, which may be that of a server or of a long command that runs.
+
+        A command that lasts goes to another process only if that one runs queued jobs, and waits otherwise.
+        """
+        from kedge.surfaces.cli.beside import asked
+
+        async def opened() -> T:
+            async with asked(settings, lasts, self.note) as engine:
                 return await work(engine)
 
         return asyncio.run(opened())

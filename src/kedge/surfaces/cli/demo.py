@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from kedge.core.outside import to_json
-from kedge.core.values import Answer, IngestRequest, Job, Query, Scope
+from kedge.core.values import Answer, Demonstration, IngestRequest, Job, Query, Scope
 from kedge.surfaces.cli.common import FAILED, CommandRun, scope
 from kedge.surfaces.cli.ingest import failed, report
 from kedge.surfaces.cli.progress import ingest_progress
@@ -46,7 +46,7 @@ def demo(run: CommandRun) -> None:
 
         job, answers = run.with_engine(settings, work)
     if run.json:
-        run.emit({"job": to_json(job), "answers": [to_json(answer) for answer in answers]})
+        run.emit(to_json(Demonstration(job, tuple(answers))))
     else:
         _show(run, job, answers, where)
     if failed(job):

@@ -6,26 +6,24 @@ import asyncio
 import platform
 import sys
 from collections.abc import Sequence
-from importlib import metadata
 
 import typer
 from rich.text import Text
 
 from kedge._version import __version__
 from kedge.core.errors import ConfigError
-from kedge.core.plugins import everything
+from kedge.core.outside import to_json
+from kedge.core.plugins import everything, needed_packages
 from kedge.core.settings import Settings
-from kedge.core.values import Json
-from kedge.engine.doctor import Finding, Status, examine, unusable
+from kedge.core.values import DoctorReport, Finding, FindingStatus, InstalledPlugin
+from kedge.engine.doctor import examine, unusable
 from kedge.surfaces.cli.common import FAILED, CommandRun
 
-PACKAGES = ("qdrant-edge-py", "SQLAlchemy", "onnxruntime", "tokenizers", "pypdfium2", "fastapi", "uvicorn")
-EXTRAS = ("qdrant-client", "pymilvus", "psycopg", "pgvector", "neo4j", "intersystems-irispython", "redis")
 MARKS = {
-    Status.OK: ("ok      ", "green"),
-    Status.WARNING: ("warning ", "yellow"),
-    Status.FAILED: ("failed  ", "bold red"),
-    Status.SKIPPED: ("skipped ", "dim"),
+    FindingStatus.OK: ("ok      ", "green"),
+    FindingStatus.WARNING: ("warning ", "yellow"),
+    FindingStatus.FAILED: ("failed  ", "bold red"),
+    FindingStatus.SKIPPED: ("skipped ", "dim"),
 }
 
 
@@ -37,39 +35,27 @@ def doctor(run: CommandRun) -> None:
         findings = asyncio.run(examine(settings))
     except ConfigError as error:
         findings = unusable(error)
-    failed = sum(finding.status is Status.FAILED for finding in findings)
+    failed = sum(finding.status is FindingStatus.FAILED for finding in findings)
     if run.json:
-        run.emit(_report(settings, findings, ok=not failed))
+        run.emit(to_json(_report(settings, findings, ok=not failed)))
     else:
         _show(run, findings)
     if failed:
         raise typer.Exit(FAILED)
 
 
-def _report(settings: Settings | None, findings: Sequence[Finding], *, ok: bool) -> dict[str, Json]:
-    return {
-        "ok": ok,
-        "kedge": __version__,
-        "python": sys.version.split()[0],
-        "platform": platform.platform(),
-        "home": str(settings.home.resolve()) if settings else None,
-        "checks": [
-            {"name": one.name, "status": one.status.value, "found": one.found, "todo": one.todo} for one in findings
-        ],
-        "plugins": [
-            {"group": one.group, "name": one.name, "package": one.package, "version": one.version}
-            for one in everything()
-        ],
-        "packages": {name: _version(name) for name in PACKAGES + EXTRAS},
-        "settings": settings.shown() if settings else None,
-    }
-
-
-def _version(name: str) -> str | None:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return None
+def _report(settings: Settings | None, findings: Sequence[Finding], *, ok: bool) -> DoctorReport:
+    return DoctorReport(
+        ok=ok,
+        kedge=__version__,
+        python=sys.version.split()[0],
+        platform=platform.platform(),
+        home=str(settings.home.resolve()) if settings else None,
+        checks=tuple(findings),
+        plugins=tuple(InstalledPlugin(one.group, one.name, one.package, one.version) for one in everything()),
+        packages=needed_packages(),
+        settings=settings.shown() if settings else None,
+    )
 
 
 def _show(run: CommandRun, findings: Sequence[Finding]) -> None:

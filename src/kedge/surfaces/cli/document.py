@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.padding import Padding
@@ -10,12 +10,16 @@ from rich.text import Text
 
 from kedge.core.excerpt import excerpt
 from kedge.core.outside import to_json
-from kedge.core.values import DEFAULT_TENANT, DocumentStatus, DocumentWithPassages, Passage
+from kedge.core.values import Document, DocumentStatus, DocumentWithPassages, Passage
+from kedge.surfaces.cli.cataloged import with_library
 from kedge.surfaces.cli.common import CollectionOption, CommandRun, command, scope
 from kedge.surfaces.cli.tables import confirm, plain_table, show_fields
 
+if TYPE_CHECKING:
+    from kedge.engine.library import Library
+
 app = typer.Typer(no_args_is_help=True)
-DocumentId = Annotated[str, typer.Argument(metavar="ID", help="Id of the document.")]
+Named = Annotated[str, typer.Argument(metavar="DOCUMENT", help="Its id, path, address, file name or title.")]
 
 
 @command(app, "list")
@@ -29,7 +33,7 @@ def list_(
     """List the documents of a collection."""
     settings = run.settings()
     where = scope(settings, collection)
-    found = run.with_engine(settings, lambda engine: engine.documents(where, status=status, limit=limit, offset=offset))
+    found = with_library(settings, lambda library: library.documents(where, status=status, limit=limit, offset=offset))
     if run.json:
         run.emit([to_json(document) for document in found])
         return
@@ -42,13 +46,19 @@ def list_(
 
 
 @command(app, "show")
-def show(run: CommandRun, document_id: DocumentId) -> None:
+def show(run: CommandRun, document: Named, collection: CollectionOption = None) -> None:
     """Show a document and its passages."""
-    document, passages = run.with_engine(run.settings(), lambda engine: engine.document(DEFAULT_TENANT, document_id))
+    settings = run.settings()
+    where = scope(settings, collection)
+
+    async def work(library: Library) -> tuple[Document, list[Passage]]:
+        return await library.document(where.tenant, await library.document_id(where, document))
+
+    found, passages = with_library(settings, work)
     if run.json:
-        run.emit(to_json(DocumentWithPassages(document, tuple(passages))))
+        run.emit(to_json(DocumentWithPassages(found, tuple(passages))))
         return
-    show_fields(run, to_json(document))
+    show_fields(run, to_json(found))
     for passage in passages:
         _show_passage(run, passage)
 
@@ -56,12 +66,16 @@ def show(run: CommandRun, document_id: DocumentId) -> None:
 @command(app, "delete")
 def delete(
     run: CommandRun,
-    document_id: DocumentId,
+    document: Named,
+    collection: CollectionOption = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Delete a document: nothing of it is found any more; the catalog keeps it as archived."""
-    confirm(run, f"Delete document {document_id}?", yes)
-    gone = run.with_engine(run.settings(), lambda engine: engine.delete_document(DEFAULT_TENANT, document_id))
+    settings = run.settings()
+    where = scope(settings, collection)
+    document_id = with_library(settings, lambda library: library.document_id(where, document))
+    confirm(run, f"Delete document {document}?", yes)
+    gone = run.with_answers(settings, lambda engine: engine.delete_document(where.tenant, document_id))
     if run.json:
         run.emit(to_json(gone))
     else:

@@ -12,10 +12,10 @@ from kedge.surfaces.cli.wrapped import Flow
 from kedge.surfaces.lead import EXTRACTIVE
 
 if TYPE_CHECKING:
-    from kedge.engine.engine import Engine
+    from kedge.surfaces.cli.beside import Answers
 
 
-async def answered(run: CommandRun, engine: Engine, query: Query) -> Answer:
+async def answered(run: CommandRun, engine: Answers, query: Query) -> Answer:
     """Ask, and show the answer unless JSON is wanted: a terminal gets what a model writes word by word."""
     if run.json or engine.settings.llm == EXTRACTIVE or not run.out.file.isatty():
         answer = await engine.ask(query)
@@ -25,7 +25,7 @@ async def answered(run: CommandRun, engine: Engine, query: Query) -> Answer:
     return await _streamed(run, engine, query)
 
 
-async def _streamed(run: CommandRun, engine: Engine, query: Query) -> Answer:
+async def _streamed(run: CommandRun, engine: Answers, query: Query) -> Answer:
     flow = Flow(run.out)
     words: list[str] = []
     citations: list[Citation] = []

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from glob import has_magic
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
-from kedge.core.errors import UsageError
+from kedge.core.errors import UnreadableError, UsageError
 from kedge.core.outside import to_json
-from kedge.core.values import DEFAULT_KIND, IngestMode, IngestRequest, Job, JobStatus, Json
+from kedge.core.values import DEFAULT_KIND, IngestMode, IngestPlan, IngestRequest, Job, JobStatus, Json
+from kedge.engine.home import Lasts
 from kedge.kinds import installed
 from kedge.kinds.ports import Units
 from kedge.surfaces.cli.common import FAILED, CollectionOption, CommandRun, scope
 from kedge.surfaces.cli.progress import ingest_progress, settle
 
 if TYPE_CHECKING:
-    from kedge.engine.engine import Engine
+    from kedge.surfaces.cli.beside import Answers
 
 SHOWN_FAULTS = 20
 
@@ -34,9 +37,10 @@ def ingest(
     title: Annotated[str | None, typer.Option(help="Title, instead of the detected one (single source).")] = None,
     format_: Annotated[
         str | None,
-        typer.Option("--format", help="markdown, pdf, text, html or a plug-in's, instead of the detected one."),
+        typer.Option("--format", help="docx, html, markdown, pdf, rst …, or a plug-in's, instead of the detected one."),
     ] = None,
     metadata: Annotated[list[str] | None, typer.Option("--meta", help="key=value kept with every document.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what is new, modified and gone.")] = False,
     follow: Annotated[bool, typer.Option("--watch", help="Stay and take every change in as it is made.")] = False,
     options: Annotated[
         list[str] | None,
@@ -45,6 +49,7 @@ def ingest(
 ) -> None:
     """Take documents in. Unchanged files are skipped; an interrupted run goes on where it stopped."""
     settings = run.settings()
+    _some_there(sources)
     request = IngestRequest(
         scope=scope(settings, collection),
         sources=tuple(sources),
@@ -57,21 +62,45 @@ def ingest(
         options=dict(_option(item) for item in options or []),
     )
 
+    if dry_run:
+        show_plan(run, run.with_engine(settings, lambda engine: engine.plan(request)))
+        return
     if follow:
         from kedge.surfaces.cli.watch import watch
 
-        run.with_engine(settings, lambda engine: watch(run, engine, request, report))
+        run.with_engine(settings, lambda engine: watch(run, engine, request, report), Lasts.UNTIL_STOPPED)
         return
 
-    async def work(engine: Engine) -> Job:
+    async def work(engine: Answers) -> Job:
         with ingest_progress(run) as on_progress:
             job = await engine.ingest(request, on_progress)
         report(run, job)
         await settle(run, engine)
         return job
 
-    if failed(run.with_engine(settings, work)):
+    if failed(run.with_answers(settings, work, Lasts.LONG)):
         raise typer.Exit(FAILED)
+
+
+def _some_there(sources: list[str]) -> None:
+    """UnreadableError where nothing is at any of the paths: no collection is made for a slip of the pen."""
+    if all("://" not in one and not has_magic(one) and not Path(one).exists() for one in sources):
+        named = ", ".join(sources[:SHOWN_FAULTS])
+        raise UnreadableError(f"There is nothing at {named}.", hint="Give files, folders, globs or URLs that exist.")
+
+
+def show_plan(run: CommandRun, plan: IngestPlan) -> None:
+    """Say what would be done."""
+    if run.json:
+        run.emit(to_json(plan))
+        return
+    for what, names in (("new", plan.new), ("modified", plan.modified), ("gone", plan.deleted)):
+        for name in names:
+            run.out.print(f"{what:9}{name}", markup=False)
+    for error in plan.errors[:SHOWN_FAULTS]:
+        run.note(f"cannot be read: {error.url}: {error.message} {error.hint}".rstrip())
+    counts = f"{len(plan.new)} new, {len(plan.modified)} modified, {len(plan.deleted)} gone, {plan.unchanged} unchanged"
+    run.out.print(f"{counts}; nothing was taken in", markup=False)
 
 
 def failed(job: Job) -> bool:

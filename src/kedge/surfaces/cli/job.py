@@ -8,6 +8,7 @@ import typer
 
 from kedge.core.outside import to_json
 from kedge.core.values import DEFAULT_TENANT
+from kedge.surfaces.cli.cataloged import with_library
 from kedge.surfaces.cli.common import CommandRun, command
 from kedge.surfaces.cli.tables import plain_table, show_fields
 
@@ -17,7 +18,7 @@ app = typer.Typer(no_args_is_help=True)
 @command(app, "list")
 def list_(run: CommandRun, limit: Annotated[int, typer.Option(min=1, help="How many.")] = 50) -> None:
     """List ingestion jobs, newest first."""
-    found = run.with_engine(run.settings(), lambda engine: engine.jobs(DEFAULT_TENANT, limit))
+    found = with_library(run.settings(), lambda library: library.jobs(DEFAULT_TENANT, limit))
     if run.json:
         run.emit([to_json(job) for job in found])
         return
@@ -34,5 +35,5 @@ def list_(run: CommandRun, limit: Annotated[int, typer.Option(min=1, help="How m
 @command(app, "show")
 def show(run: CommandRun, job_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the job.")]) -> None:
     """Show a job with every fault it met."""
-    job = run.with_engine(run.settings(), lambda engine: engine.job(DEFAULT_TENANT, job_id))
+    job = with_library(run.settings(), lambda library: library.job(DEFAULT_TENANT, job_id))
     show_fields(run, to_json(job))

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import Annotated
 
 import typer
 
 from kedge.core.errors import NotFoundError
 from kedge.core.outside import to_json
-from kedge.core.settings import Settings
-from kedge.core.values import DEFAULT_TENANT, ApiKey, Right
+from kedge.core.values import DEFAULT_TENANT, ApiKey, NewKey, Right
 from kedge.engine.access.keys import make_key
-from kedge.stores import registry
 from kedge.stores.catalog.ports import Keys
+from kedge.surfaces.cli.cataloged import with_catalog
 from kedge.surfaces.cli.common import CommandRun, command
 from kedge.surfaces.cli.tables import plain_table
 
-if TYPE_CHECKING:
-    from kedge.core.settings import Settings
-
-T = TypeVar("T")
 app = typer.Typer(no_args_is_help=True)
 
 
@@ -39,9 +32,9 @@ def create(
 ) -> None:
     """Make a key for the HTTP API and show it once. From the first key on, every request needs one."""
     token, key = make_key(tenant, name, right, days)
-    _with_keys(run.settings(), lambda keys: keys.put(key))
+    with_catalog(run.settings(), lambda catalog: catalog.keys.put(key))
     if run.json:
-        run.emit({**to_json(key), "key": token})
+        run.emit(to_json(NewKey(key, token)))
         return
     run.out.print(token, markup=False, highlight=False)
     run.note(f"Keep it now: it is not shown again. It lets {key.name} {key.right.value} as tenant {key.tenant}.")
@@ -50,7 +43,7 @@ def create(
 @command(app, "list")
 def list_(run: CommandRun) -> None:
     """List keys, never their secrets."""
-    found = _with_keys(run.settings(), lambda keys: keys.all())
+    found = with_catalog(run.settings(), lambda catalog: catalog.keys.all())
     if run.json:
         run.emit([to_json(key) for key in found])
         return
@@ -74,19 +67,8 @@ def revoke(run: CommandRun, key_id: Annotated[str, typer.Argument(metavar="ID", 
         await keys.put(revoked)
         return revoked
 
-    key = _with_keys(run.settings(), work)
+    key = with_catalog(run.settings(), lambda catalog: work(catalog.keys))
     if run.json:
         run.emit(to_json(key))
     else:
         run.out.print(f"revoked {key.id} ({key.name})", markup=False)
-
-
-def _with_keys(settings: Settings, work: Callable[[Keys], Awaitable[T]]) -> T:
-    async def opened() -> T:
-        catalog = registry.open_catalog(settings)
-        try:
-            return await work(catalog.keys)
-        finally:
-            await catalog.close()
-
-    return asyncio.run(opened())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kedge.core.errors import MissingExtraError
+from kedge.engine.home import Lasts
 from kedge.surfaces.cli.common import CommandRun
 
 if TYPE_CHECKING:
@@ -23,4 +24,4 @@ def mcp(run: CommandRun) -> None:
     async def work(engine: Engine) -> None:
         await mcp_server(engine).run_stdio_async()
 
-    run.with_engine(run.settings(), work)
+    run.with_engine(run.settings(), work, Lasts.UNTIL_STOPPED)

@@ -14,7 +14,7 @@ from kedge.core.values import Job
 from kedge.surfaces.cli.common import CommandRun
 
 if TYPE_CHECKING:
-    from kedge.engine.engine import Engine
+    from kedge.surfaces.cli.beside import Answers
 
 SOON = 0.5
 """Seconds that something may take without a word about it."""
@@ -44,7 +44,7 @@ def phase_progress(run: CommandRun) -> Iterator[Callable[[str, int, int], None]]
         )
 
 
-async def settle(run: CommandRun, engine: Engine) -> None:
+async def settle(run: CommandRun, engine: Answers) -> None:
     """Wait for what the engine does behind an ingest; say so when it takes long."""
     settling = asyncio.create_task(engine.settle())
     await asyncio.wait([settling], timeout=SOON)
@@ -90,16 +90,16 @@ class JobBar:
 
 
 class StepLines:
-    """Writes one line whenever the step changes."""
+    """Writes one line whenever the step changes, and at every tenth of the way."""
 
     def __init__(self, run: CommandRun) -> None:
         self._session = run
-        self._step = ""
+        self._told: tuple[str, int] = ("", 0)
 
     def __call__(self, job: Job) -> None:
         step = job.current_step or job.status.value
-        if step != self._step:
-            self._step = step
+        if (step, job.progress // 10) != self._told:
+            self._told = (step, job.progress // 10)
             self._session.note(f"{step} ({job.progress} %, {job.files_discovered} files)")
 
 

@@ -13,7 +13,7 @@ from kedge.core.errors import QueryError
 from kedge.core.ids import new_id
 from kedge.core.outside import to_json
 from kedge.core.settings import Settings
-from kedge.core.values import Answer, Query
+from kedge.core.values import ANSWER_TOP_K, Answer, Query
 from kedge.core.values.filters import parse_terms
 from kedge.surfaces.cli.common import CollectionOption, CommandRun, scope
 from kedge.surfaces.cli.flow import answered
@@ -21,9 +21,11 @@ from kedge.surfaces.cli.render import show_results, show_warnings
 
 if TYPE_CHECKING:
     from kedge.core.settings import Settings
-    from kedge.engine.engine import Engine
+    from kedge.surfaces.cli.beside import Answers
 
-TopKOption = Annotated[int, typer.Option("--top-k", "-k", help="How many passages, 1–20; rows of a table, 1–500.")]
+TopKOption = Annotated[
+    int | None, typer.Option("--top-k", "-k", help="How many passages, up to max_top_k; rows of a table, 1–500.")
+]
 NoGraphOption = Annotated[bool, typer.Option("--no-graph", help="Leave the graph channel out.")]
 FilterOption = Annotated[
     list[str] | None,
@@ -43,7 +45,7 @@ def search(
     *,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for.")],
     collection: CollectionOption = None,
-    top_k: TopKOption = 5,
+    top_k: TopKOption = None,
     no_graph: NoGraphOption = False,
     filters: FilterOption = None,
     topic: TopicOption = None,
@@ -51,9 +53,16 @@ def search(
     """Find passages by meaning, by words and through the graph, best first."""
     settings = run.settings()
     wanted = _query(
-        settings, query, collection=collection, top_k=top_k, no_graph=no_graph, filters=filters, topic=topic
+        settings,
+        query,
+        collection=collection,
+        top_k=top_k,
+        no_graph=no_graph,
+        filters=filters,
+        topic=topic,
+        usual=settings.top_k,
     )
-    result = run.with_engine(settings, lambda engine: engine.search(wanted))
+    result = run.with_answers(settings, lambda engine: engine.search(wanted))
     if run.json:
         run.emit(to_json(result))
         show_warnings(run, result)
@@ -66,7 +75,7 @@ def ask(
     *,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.")],
     collection: CollectionOption = None,
-    top_k: TopKOption = 5,
+    top_k: TopKOption = None,
     no_graph: NoGraphOption = False,
     filters: FilterOption = None,
     topic: TopicOption = None,
@@ -79,7 +88,7 @@ def ask(
         settings, question, collection=collection, top_k=top_k, no_graph=no_graph, filters=filters, topic=topic
     )
     wanted = replace(wanted, session_id=conversation, reading=reading)
-    answer = run.with_engine(settings, lambda engine: answered(run, engine, wanted))
+    answer = run.with_answers(settings, lambda engine: answered(run, engine, wanted))
     if run.json:
         run.emit(to_json(answer))
 
@@ -88,7 +97,7 @@ def chat(
     run: CommandRun,
     *,
     collection: CollectionOption = None,
-    top_k: TopKOption = 5,
+    top_k: TopKOption = None,
     no_graph: NoGraphOption = False,
     filters: FilterOption = None,
     topic: TopicOption = None,
@@ -98,7 +107,7 @@ def chat(
     wanted = _query(settings, "", collection=collection, top_k=top_k, no_graph=no_graph, filters=filters, topic=topic)
     wanted = replace(wanted, session_id=new_id())
 
-    async def talk(engine: Engine) -> list[Answer]:
+    async def talk(engine: Answers) -> list[Answer]:
         answers: list[Answer] = []
         for question in _questions(run):
             try:
@@ -107,7 +116,7 @@ def chat(
                 run.note(f"{error}")
         return answers
 
-    answers = run.with_engine(settings, talk)
+    answers = run.with_answers(settings, talk)
     if run.json:
         run.emit([to_json(answer) for answer in answers])
 
@@ -128,15 +137,17 @@ def _query(
     text: str,
     *,
     collection: str | None,
-    top_k: int,
+    top_k: int | None,
     no_graph: bool,
     filters: list[str] | None,
     topic: str | None,
+    usual: int = ANSWER_TOP_K,
 ) -> Query:
     return Query(
         text=text,
         scope=scope(settings, collection),
-        top_k=top_k,
+        top_k=usual if top_k is None else top_k,
+        top_k_given=top_k is not None,
         include_graph=not no_graph,
         topic_filter=topic,
         where=parse_terms(filters or []),

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kedge.core.outside import to_json
+from kedge.core.values import Access, ServerAddress
 from kedge.surfaces.cli.common import CommandRun
 
 if TYPE_CHECKING:
     from kedge.core.settings import Settings
-    from kedge.surfaces.server.run import Access
 
 log = logging.getLogger(__name__)
 
@@ -32,13 +33,15 @@ def serve(
     from kedge.surfaces.server.run import run_server
 
     settings = run.settings(host=host, port=port)
+    if settings.log_level != "error":
+        logging.getLogger("kedge.queries").setLevel(logging.INFO)  # a line for each, whatever else is logged (G-30)
     run_server(settings, lambda url, access: _announce(run, settings, url, access))
 
 
 def _announce(run: CommandRun, settings: Settings, url: str, access: Access) -> None:
     if run.json:
         page = f"{url}/rag" if settings.enable_rag_search else None
-        run.emit({"url": url, "page": page, "home": str(settings.home.resolve()), "access": access.value})
+        run.emit(to_json(ServerAddress(url, page, str(settings.home.resolve()), access)))
     else:
         run.out.print(f"Kedge serves {settings.home} at {url}  (API: {url}/docs)", markup=False)
         if settings.enable_rag_search:

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kedge.core.outside import to_json
+from kedge.core.values import JobsDone
+from kedge.engine.home import Lasts
 from kedge.surfaces.cli.common import CommandRun
 from kedge.surfaces.cli.progress import settle
 
@@ -22,16 +25,16 @@ def worker(
     """Run queued and unfinished ingestions; several at a time may share them where every store is a server."""
     settings = run.settings()
     if once:
-        run.with_engine(settings, partial(_work_once, run))
+        run.with_engine(settings, partial(_work_once, run), Lasts.LONG)
         return
-    run.with_engine(settings, partial(_work_until_stopped, run))
+    run.with_engine(settings, partial(_work_until_stopped, run), Lasts.WORKING)
     run.note("worker stopped")
 
 
 async def _work_once(run: CommandRun, engine: Engine) -> None:
     done = await engine.drain()
     if run.json:
-        run.emit({"jobs": done})
+        run.emit(to_json(JobsDone(done)))
     else:
         run.out.print(f"{done} jobs done")
     await settle(run, engine)

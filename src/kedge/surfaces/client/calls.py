@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
+from urllib.parse import quote
 
 from kedge.core.outside import from_json
 from kedge.core.values import (
     DEFAULT_KIND,
+    PERIOD_DAYS,
     Accepted,
     AnalyticsSummary,
     Answer,
@@ -22,6 +24,7 @@ from kedge.core.values import (
     DocumentWithPassages,
     Erased,
     Health,
+    IngestPlan,
     Job,
     Json,
     KeptFeedback,
@@ -34,18 +37,22 @@ from kedge.core.values import (
 from kedge.surfaces.client.endpoints import as_object, calls, nothing, reads, taken_in
 from kedge.surfaces.client.wire import ClientCall, Upload, at
 
+Where: TypeAlias = Mapping[str, Json] | Sequence[str]
+"""Conditions that all hold: `{"page": {"gte": 3}}`, or terms as the command line has them: `["page>=3"]`."""
+
 # ------------------------------------------------------------ asking
 
 
 def _question(
     query: str,
     collection: str | None,
-    top_k: int,
+    top_k: int | None,
     *,
     include_graph: bool,
     topic: str | None,
-    where: Mapping[str, Json] | None,
+    where: Where | None,
     session_id: str | None,
+    reading: int | None = None,
 ) -> dict[str, Any]:
     return {
         "query": query,
@@ -53,8 +60,9 @@ def _question(
         "top_k": top_k,
         "include_graph": include_graph,
         "topic_filter": topic,
-        "filter": dict(where or {}),
+        "filter": dict(where or {}) if isinstance(where, Mapping | None) else list(where),
         "session_id": session_id,
+        **({"reading": reading} if reading is not None else {}),
     }
 
 
@@ -63,15 +71,26 @@ def ask(
     query: str,
     *,
     collection: str | None = None,
-    top_k: int = 5,
+    top_k: int | None = None,
     include_graph: bool = True,
     topic: str | None = None,
-    where: Mapping[str, Json] | None = None,
+    where: Where | None = None,
     session_id: str | None = None,
+    reading: int | None = None,
 ) -> ClientCall[Answer]:
-    """An answer made of cited sentences, or a refusal that says so (`answer.refused`)."""
+    """An answer made of cited sentences, or a refusal that says so (`answer.refused`).
+
+    `reading` says which of several readings of a question over a table is meant, from 1.
+    """
     body = _question(
-        query, collection, top_k, include_graph=include_graph, topic=topic, where=where, session_id=session_id
+        query,
+        collection,
+        top_k,
+        include_graph=include_graph,
+        topic=topic,
+        where=where,
+        session_id=session_id,
+        reading=reading,
     )
     return ClientCall("POST", "/api/query", reads(Answer), body=body)
 
@@ -81,15 +100,23 @@ def stream(
     query: str,
     *,
     collection: str | None = None,
-    top_k: int = 5,
+    top_k: int | None = None,
     include_graph: bool = True,
     topic: str | None = None,
-    where: Mapping[str, Json] | None = None,
+    where: Where | None = None,
     session_id: str | None = None,
+    reading: int | None = None,
 ) -> ClientCall[StreamEvent]:
     """Like `ask`, event by event: tokens, citations, metadata, done. Leaving the loop stops the server's work."""
     body = _question(
-        query, collection, top_k, include_graph=include_graph, topic=topic, where=where, session_id=session_id
+        query,
+        collection,
+        top_k,
+        include_graph=include_graph,
+        topic=topic,
+        where=where,
+        session_id=session_id,
+        reading=reading,
     )
     return ClientCall("POST", "/api/query/stream", reads(StreamEvent), body=body, streams=True)
 
@@ -99,10 +126,10 @@ def search(
     query: str,
     *,
     collection: str | None = None,
-    top_k: int = 5,
+    top_k: int | None = None,
     include_graph: bool = True,
     topic: str | None = None,
-    where: Mapping[str, Json] | None = None,
+    where: Where | None = None,
 ) -> ClientCall[SearchResult]:
     """Passages by meaning, by words and through the graph, best first."""
     body = _question(query, collection, top_k, include_graph=include_graph, topic=topic, where=where, session_id=None)
@@ -110,9 +137,9 @@ def search(
 
 
 @calls("GET /api/analytics")
-def analytics() -> ClientCall[AnalyticsSummary]:
-    """Counts and mean times of the queries that are kept."""
-    return ClientCall("GET", "/api/analytics", reads(AnalyticsSummary))
+def analytics(*, days: float = PERIOD_DAYS, top: int = 10) -> ClientCall[AnalyticsSummary]:
+    """Counts and mean times of the queries that are kept, and the `top` most frequent of the last `days`."""
+    return ClientCall("GET", "/api/analytics", reads(AnalyticsSummary), query={"days": days, "top": top})
 
 
 @calls("DELETE /api/analytics/users/{user}")
@@ -122,9 +149,9 @@ def forget_user(user: str) -> ClientCall[Erased]:
 
 
 @calls("POST /api/feedback")
-def feedback(query_id: str, rating: int, comment: str | None = None) -> ClientCall[str]:
-    """Rate an answer 1–5; returns the feedback's id."""
-    body = {"query_id": query_id, "rating": rating, "comment": comment}
+def feedback(query_id: str, rating: int, comment: str | None = None, *, binary: bool = False) -> ClientCall[str]:
+    """Rate an answer 1–5, or no and yes as 0 and 1 (`binary`); returns the feedback's id."""
+    body = {"query_id": query_id, "rating": rating, "comment": comment, "binary": binary}
     return ClientCall("POST", "/api/feedback", lambda found: from_json(KeptFeedback, found).feedback_id, body=body)
 
 
@@ -142,8 +169,12 @@ def ingest(
     title: str | None = None,
     format: str | None = None,
     metadata: Mapping[str, Json] | None = None,
+    options: Mapping[str, Json] | None = None,
 ) -> ClientCall[Accepted]:
-    """Queue addresses (or paths, where the server allows them), or upload files; `wait` for the job."""
+    """Queue addresses (or paths, where the server allows them), or upload files; `wait` for the job.
+
+    `options` are for the kind, and go with addresses alone.
+    """
     fields: dict[str, Any] = {
         "collection": collection,
         "kind": kind,
@@ -152,8 +183,18 @@ def ingest(
         "title": title,
         "format": format,
         "metadata": _metadata(metadata, as_text=bool(files)),
+        **({"options": dict(options)} if options else {}),
     }
     return taken_in("/api/ingest", sources, files, fields)
+
+
+@calls("POST /api/ingest/plan")
+def plan_ingest(
+    *sources: str, collection: str | None = None, kind: str = DEFAULT_KIND, mode: str = "incremental"
+) -> ClientCall[IngestPlan]:
+    """Which sources are new, modified or gone; nothing is taken in."""
+    body = {"sources": list(sources), "collection": collection, "kind": kind, "mode": mode}
+    return ClientCall("POST", "/api/ingest/plan", reads(IngestPlan), body=body)
 
 
 @calls("GET /api/ingest/{job_id}")
@@ -236,6 +277,12 @@ def chat(messages: Sequence[Mapping[str, str]], *, model: str = "kedge") -> Clie
 def models() -> ClientCall[list[str]]:
     """Collections as models of chat clients."""
     return ClientCall("GET", "/v1/models", lambda found: [str(one["id"]) for one in found["data"]])
+
+
+@calls("GET /v1/models/{model}")
+def model(name: str) -> ClientCall[dict[str, Any]]:
+    """A collection as a model of chat clients. NotFoundError."""
+    return ClientCall("GET", f"/v1/models/{quote(name)}", as_object)
 
 
 @calls("GET /health")

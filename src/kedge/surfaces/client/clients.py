@@ -18,6 +18,7 @@ import httpx
 from kedge._version import __version__
 from kedge.core.errors import StoreError
 from kedge.core.outside import from_json
+from kedge.core.tls import trusted
 from kedge.core.values import Job, StreamEvent
 from kedge.surfaces.client import calls
 from kedge.surfaces.client.endpoints import added
@@ -138,6 +139,7 @@ class KedgeClient(_Client):
     stream = _blocking_events(calls.stream)
     search = _blocking(calls.search)
     feedback = _blocking(calls.feedback)
+    plan_ingest = _blocking(calls.plan_ingest)
     analytics = _blocking(calls.analytics)
     forget_user = _blocking(calls.forget_user)
     ingest = _blocking(calls.ingest)
@@ -151,6 +153,7 @@ class KedgeClient(_Client):
     passage = _blocking(calls.passage)
     chat = _blocking(calls.chat)
     models = _blocking(calls.models)
+    model = _blocking(calls.model)
     health = _blocking(calls.health)
     ready = _blocking(calls.ready)
     metrics = _blocking(calls.metrics)
@@ -171,7 +174,7 @@ class KedgeClient(_Client):
         """
         super().__init__(base_url, key, timeout, attempts)
         self._sleep = sleep
-        self._http = httpx.Client(**self._options, transport=transport)
+        self._http = httpx.Client(**self._options, transport=transport, verify=trusted())
 
     def __enter__(self) -> Self:
         return self
@@ -263,6 +266,7 @@ class AsyncKedgeClient(_Client):
     stream = _awaited_events(calls.stream)
     search = _awaited(calls.search)
     feedback = _awaited(calls.feedback)
+    plan_ingest = _awaited(calls.plan_ingest)
     analytics = _awaited(calls.analytics)
     forget_user = _awaited(calls.forget_user)
     ingest = _awaited(calls.ingest)
@@ -276,6 +280,7 @@ class AsyncKedgeClient(_Client):
     passage = _awaited(calls.passage)
     chat = _awaited(calls.chat)
     models = _awaited(calls.models)
+    model = _awaited(calls.model)
     health = _awaited(calls.health)
     ready = _awaited(calls.ready)
     metrics = _awaited(calls.metrics)
@@ -296,7 +301,7 @@ class AsyncKedgeClient(_Client):
         """
         super().__init__(base_url, key, timeout, attempts)
         self._sleep = sleep
-        self._http = httpx.AsyncClient(**self._options, transport=transport)
+        self._http = httpx.AsyncClient(**self._options, transport=transport, verify=trusted())
 
     async def __aenter__(self) -> Self:
         return self

@@ -40,6 +40,10 @@ Session = Annotated[
         "`metadata.resolved_question` says how.",
     ),
 ]
+Meant = Annotated[
+    int | None,
+    Field(ge=1, description="Of an answer over a table that showed several readings, the number of the one meant."),
+]
 TopK = Annotated[int, Field(ge=1, le=MAX_TOP_K, description="How many passages to look at.")]
 Where = Annotated[
     Mapping[str, Any] | None, Field(description='Conditions on metadata, such as {"topic_tag": "tides"}.')
@@ -60,24 +64,26 @@ def mcp_server(engine: Engine) -> MCPServer:
 
     @server.tool(annotations=READS)
     @_told
-    async def ask(
+    async def ask(  # noqa: PLR0917 (a tool's arguments are given by name)
         question: Text,
         collection: Collection = None,
         top_k: TopK = 5,
         filter: Where = None,
         session_id: Session = None,
+        reading: Meant = None,
     ) -> dict[str, Any]:
         """Answer a question from the documents with cited sentences, or say that they do not answer it."""
-        answer = await engine.ask(replace(query(question, collection, top_k, filter), session_id=session_id))
+        asked = replace(query(question, collection, top_k, filter), session_id=session_id, reading=reading)
+        answer = await engine.ask(asked)
         return to_json(replace(answer, answer=led(answer)))
 
     @server.tool(annotations=READS)
     @_told
     async def search(
-        question: Text, collection: Collection = None, top_k: TopK = 5, filter: Where = None
+        question: Text, collection: Collection = None, top_k: TopK | None = None, filter: Where = None
     ) -> dict[str, Any]:
         """Find the passages nearest to a question, best first, with their place in the source."""
-        return to_json(await engine.search(query(question, collection, top_k, filter)))
+        return to_json(await engine.search(query(question, collection, top_k or engine.settings.top_k, filter)))
 
     @server.tool(annotations=WRITES)
     @_told

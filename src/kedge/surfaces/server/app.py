@@ -20,6 +20,7 @@ from kedge.core.telemetry import (
     LLM_CALLS,
     LLM_SECONDS,
     LLM_TOKENS,
+    STORE_ERRORS,
     Metrics,
 )
 from kedge.engine.access.oidc import open_tokens
@@ -66,6 +67,16 @@ TAGS = [
 ]
 
 
+CLIENT_HEADERS = [
+    f"x-stainless-{name}"
+    for name in (
+        *("lang", "package-version", "os", "arch", "runtime", "runtime-version", "async"),
+        *("retry-count", "timeout", "read-timeout", "helper-method", "custom-poll-interval", "poll-helper"),
+    )
+]
+"""What OpenAI's clients send from a page, beside the usual."""
+
+
 def create_app(settings: Settings, engine: Engine | None = None) -> FastAPI:
     """The app over these settings. An engine that is given is used and left open; else the lifespan opens one."""
     metrics = Metrics()
@@ -93,12 +104,13 @@ def create_app(settings: Settings, engine: Engine | None = None) -> FastAPI:
     app.state.tokens = open_tokens(settings)
     app.state.traffic = traffic
     app.state.pulse = pulse
+    app.state.socket = None  # who listens on it sets it
     if settings.cors_origins:
         app.add_middleware(
             CORSMiddleware,
             allow_origins=settings.cors_origins,
             allow_methods=["GET", "POST", "PATCH", "DELETE"],
-            allow_headers=["authorization", "content-type", "x-api-key"],
+            allow_headers=["authorization", "content-type", "x-api-key", *CLIENT_HEADERS],
             expose_headers=[REQUEST_ID],
         )
     app.add_middleware(EdgeMiddleware, settings=settings, metrics=metrics, traffic=traffic, watch=watch)
@@ -153,6 +165,7 @@ def _observe(engine: Engine, metrics: Metrics, watch: Watch) -> None:
     engine.watch_embedding(partial(_count_embedding, metrics))
     engine.on_check = partial(_count_check, metrics)
     engine.on_llm_call = partial(_count_call, metrics)
+    engine.on_store_failure = partial(metrics.add, STORE_ERRORS)
 
 
 def _count_embedding(metrics: Metrics, seconds: float, worked: bool) -> None:

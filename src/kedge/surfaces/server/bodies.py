@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import AliasChoices, AliasGenerator, AnyUrl, BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    AliasChoices,
+    AliasGenerator,
+    AnyUrl,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 
 from kedge.core.untrusted import check_json
@@ -15,6 +24,16 @@ from kedge.core.values import DEFAULT_KIND, IngestMode
 from kedge.ingest.parse.formats import list_formats
 
 JsonObject = dict[str, Any]
+
+
+def _whole(value: Any) -> Any:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+        raise ValueError(f"top_k must be positive integer, got {value!r}")
+    return value
+
+
+TopK = Annotated[int | None, BeforeValidator(_whole, json_schema_input_type=int | None)]
+"""What the engine checks further, so that there is one message for each fault."""
 
 
 class Request(BaseModel):
@@ -40,17 +59,20 @@ class QueryRequest(Request):
     session_id: str | None = Field(
         None, description="Session the question belongs to: follow-up questions are understood from the ones before."
     )
-    top_k: int = Field(5, description="How many passages are used, 1–20.")
+    top_k: TopK = Field(
+        None, description="How many passages; not given: 5 for an answer, the setting `top_k` for a search."
+    )
     include_graph: bool = Field(True, description="Search through the graph too.")
     topic_filter: str | None = Field(None, description="Only passages with this topic tag.")
-    filter: JsonObject = Field(
+    filter: JsonObject | list[str] = Field(
         default_factory=dict,
-        description='Conditions on passages, all of which hold: `{"language": ["en", "de"], "page": {"gte": 3}}`.',
+        description='Conditions on passages, all of which hold: `{"language": ["en", "de"], "page": {"gte": 3}}`, or '
+        'as the command line has them: `["language=en,de", "page>=3", "topic_tag!=draft"]`.',
     )
     reading: int | None = Field(
         None, ge=1, description="Tables: which of the readings that an answer showed is meant, from 1."
     )
-    stream: bool | None = Field(None, description="Accepted without effect: the address decides.")
+    stream: bool = Field(False, description="Answer as server-sent events, as `/api/query/stream` does.")
 
 
 class IngestBody(Request):
@@ -64,6 +86,9 @@ class IngestBody(Request):
     collection: str | None = Field(None, description="Collection to put it into; the server's default if not given.")
     topic: str | None = Field(None, description="Topic tag of every passage.")
     kind: str = Field(DEFAULT_KIND, description="Kind of knowledge.")
+    options: JsonObject = Field(
+        default_factory=dict, description="For the kind; tables: `delimiter`, `encoding`, `header` (true or false)."
+    )
     mode: IngestMode = Field(
         IngestMode.INCREMENTAL, description="incremental skips the unchanged; full takes all; recreate empties first."
     )
@@ -73,7 +98,8 @@ class FeedbackRequest(Request):
     """A rating of an answer."""
 
     query_id: str = Field(description="`query_id` of the answer.")
-    rating: Annotated[int, Field(ge=1, le=5)] = Field(description="1 (bad) to 5 (good).")
+    rating: Annotated[int, Field(ge=0, le=5)] = Field(description="1 (bad) to 5 (good); with `binary` 0 or 1.")
+    binary: bool = Field(False, description="The rating says no (0) or yes (1). A rating of 0 is always meant so.")
     comment: str | None = Field(None, max_length=4000, description="What was good or bad.")
 
 

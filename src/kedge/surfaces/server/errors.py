@@ -40,6 +40,11 @@ class ErrorBody:
     error: ErrorInfo
 
 
+CHAT = "/v1/"
+"""Addresses of chat clients, which look for two members more."""
+CHAT_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+
+
 def install(app: FastAPI) -> None:
     """Let the app answer every error in the one shape. Unexpected ones are caught by `kedge.surfaces.server.edge`."""
     app.add_exception_handler(KedgeError, _on_kedge_error)
@@ -49,13 +54,26 @@ def install(app: FastAPI) -> None:
 
 def respond(request: Request, error: KedgeError, status: int | None = None) -> JSONResponse:
     """The error as a response; it is counted."""
-    request.app.state.metrics.add(telemetry.ERRORS, error.code)
+    count_error(request, error)
     scheme = 'Bearer error="invalid_token"' if isinstance(error, TokenError) else "Bearer"
     headers = {"www-authenticate": scheme} if error.status == 401 else {}
     wait = error.details.get("retry_after")
     if isinstance(wait, int):
         headers["retry-after"] = str(wait)
-    return JSONResponse(to_json(ErrorBody(info_of(error, request))), status or error.status, headers)
+    said: Any = to_json(ErrorBody(info_of(error, request)))
+    if request.url.path.startswith(CHAT):
+        usual = "server_error" if error.status >= 500 else "invalid_request_error"
+        said["error"] |= {"type": CHAT_TYPES.get(error.status, usual), "param": None}
+    return JSONResponse(said, status or error.status, headers)
+
+
+def count_error(request: Request, error: KedgeError) -> None:
+    """Every error by its code; of questions and searches those that are our fault once more (G-31)."""
+    metrics = request.app.state.metrics
+    metrics.add(telemetry.ERRORS, error.code)
+    route = getattr(request.scope.get("route"), "path", "")
+    if error.status >= 500 and route in telemetry.QUERY_ROUTES:
+        metrics.add(telemetry.QUERY_ERRORS, error.code)
 
 
 def info_of(error: KedgeError, request: Request) -> ErrorInfo:

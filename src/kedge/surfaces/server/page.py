@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -13,6 +14,7 @@ from kedge._version import __version__
 from kedge.core.errors import NotFoundError
 from kedge.core.settings import Settings
 from kedge.core.values import MAX_QUERY_CHARS
+from kedge.kinds import installed
 from kedge.surfaces.server.deps import SettingsDep
 from kedge.surfaces.server.routes import passages
 
@@ -73,7 +75,7 @@ async def about(settings: SettingsDep) -> dict[str, Any]:
         "collection": settings.collection,
         "max_query_chars": MAX_QUERY_CHARS,
         "max_upload_bytes": settings.max_upload_bytes,
-        "tables": True,
+        "kinds": {name: asdict(kind.surfaces.page) for name, kind in installed().items()},
     }
 
 

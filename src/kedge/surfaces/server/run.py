@@ -10,7 +10,6 @@ import socket
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
-from enum import StrEnum
 from functools import partial
 from types import FrameType
 from typing import TypeAlias
@@ -21,28 +20,17 @@ from fastapi import FastAPI
 from kedge.core.errors import KedgeError, UsageError
 from kedge.core.settings import Settings
 from kedge.core.urls import is_loopback
+from kedge.core.values import Access
 from kedge.engine.engine import Engine
+from kedge.engine.home import Lasts
 from kedge.surfaces.server.app import create_app
+from kedge.surfaces.server.home_socket import listening
 from kedge.surfaces.server.protocol import protocol_for
 from kedge.surfaces.server.traffic import Traffic
 
 log = logging.getLogger(__name__)
 
-
-Announce: TypeAlias = Callable[[str, "Access"], None]
-
-
-class Access(StrEnum):
-    """Who is let in."""
-
-    LOCAL = "local"
-    """Without a credential, but only from this machine."""
-    KEYS = "keys"
-    """Who has a key."""
-    TOKENS = "tokens"
-    """Who has a key or a token of the issuer."""
-    OPEN = "open"
-    """Whoever reaches the server: the settings say that something else keeps strangers out."""
+Announce: TypeAlias = Callable[[str, Access], None]
 
 
 def run_server(settings: Settings, announce: Announce) -> None:
@@ -52,17 +40,19 @@ def run_server(settings: Settings, announce: Announce) -> None:
 
 
 async def _serve(settings: Settings, bound: socket.socket, announce: Announce) -> None:
-    async with Engine.open(settings) as engine:
+    async with Engine.open(settings, lasts=Lasts.WORKING) as engine:
         access = await check_access(settings, engine, str(bound.getsockname()[0]))
         engine.start_worker()
         warming = asyncio.create_task(_warm_up(engine))
         app = create_app(settings, engine)
         started = partial(announce, url_of(settings.host, bound), access)
         server = UvicornServer(app, settings, started, engine.stop_worker)
-        try:
-            await server.serve(sockets=[bound])
-        finally:
-            warming.cancel()
+        with listening(settings, Lasts.WORKING) as own:
+            app.state.socket = own.getsockname() if own else None
+            try:
+                await server.serve(sockets=[bound, *([own] if own else [])])
+            finally:
+                warming.cancel()
 
 
 async def _warm_up(engine: Engine) -> None:
@@ -102,8 +92,13 @@ class UvicornServer(uvicorn.Server):
         settings: Settings,
         ready: Callable[[], None],
         stop_work: Callable[[], Awaitable[None]] | None = None,
+        *,
+        signals: bool = True,
     ) -> None:
-        """`stop_work` is awaited while running requests end: what works in the background takes nothing new."""
+        """`stop_work` is awaited while running requests end: what works in the background takes nothing new.
+
+        `signals`: SIGINT and SIGTERM stop it; else they are somebody else's.
+        """
         super().__init__(
             uvicorn.Config(
                 app,
@@ -119,12 +114,13 @@ class UvicornServer(uvicorn.Server):
         self._traffic: Traffic = app.state.traffic
         self._notice = settings.drain_notice
         self._stop_work = stop_work
+        self._signals = signals
         self._enough = asyncio.Event()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Stop on SIGINT and SIGTERM and return, so that the engine is closed; uvicorn's own way raises them again."""
-        if threading.current_thread() is not threading.main_thread():
+        if not self._signals or threading.current_thread() is not threading.main_thread():
             yield
             return
         loop = asyncio.get_running_loop()

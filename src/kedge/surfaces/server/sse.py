@@ -10,11 +10,10 @@ from contextlib import asynccontextmanager
 from fastapi import Request
 from fastapi.responses import StreamingResponse
 
-from kedge.core import telemetry
 from kedge.core.errors import KedgeError
 from kedge.core.outside import to_json
 from kedge.core.values import StreamEvent
-from kedge.surfaces.server.errors import info_of, unexpected
+from kedge.surfaces.server.errors import count_error, info_of, unexpected
 from kedge.surfaces.server.traffic import Flight
 
 log = logging.getLogger(__name__)
@@ -73,5 +72,5 @@ def encode(event: StreamEvent) -> str:
 
 def error_event(error: KedgeError, request: Request) -> str:
     """The error as the last event; it carries what an error response carries, and is counted like one."""
-    request.app.state.metrics.add(telemetry.ERRORS, error.code)
+    count_error(request, error)
     return encode(StreamEvent("error", error=to_json(info_of(error, request))))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -105,6 +105,23 @@ class PassagesContract(OpensCatalog):
         await catalog.passages.forget([version(ONE, "1"), version(TWO, "1")])
         assert await texts(catalog) == ["a"]
         assert await catalog.jobs.building(HERE) == [(TWO.id, version(TWO, "1"))]
+
+    @pytest.mark.req("C-17")
+    @on_catalog
+    async def test_passages_know_when_they_were_embedded(self, catalog: Catalog) -> None:
+        await publish(catalog, ONE, "1", ["a", "b", "c"])
+        first, second, third = await catalog.passages.of_document(HERE.tenant, ONE.id)
+        await catalog.passages.mark_indexed([first.id, second.id], INDEX)
+        before = await catalog.passages.of_document(HERE.tenant, ONE.id)
+        assert [one.embedded_at is not None for one in before[:2]] == [True, True]
+        assert before[0].embedding_model
+        while datetime.now(UTC) == before[0].embedded_at:
+            pass  # a clock may not have moved yet
+        await catalog.passages.mark_indexed([first.id, second.id, third.id], INDEX, kept={second.id})
+        after = await catalog.passages.of_document(HERE.tenant, ONE.id)
+        assert after[0].embedded_at != before[0].embedded_at
+        assert after[1].embedded_at == before[1].embedded_at
+        assert after[2].embedded_at is not None
 
     @on_catalog
     async def test_readers_see_all_of_the_old_or_all_of_the_new(self, catalog: Catalog) -> None:

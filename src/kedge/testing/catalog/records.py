@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -123,6 +123,9 @@ class RecordsContract(OpensCatalog):
             "mean_rerank_ms": None,
             "feedback": 2,
             "mean_rating": 3.5,
+            "yes_share": None,
+            "queries_per_minute": 0.0,
+            "top_queries": [],
         }
         assert (await catalog.analytics.summary("nobody"))["queries"] == 0
 
@@ -180,10 +183,49 @@ class RecordsContract(OpensCatalog):
         for tenant, query_id in ((THERE.tenant, "1"), (HERE.tenant, "2")):
             with pytest.raises(NotFoundError):
                 await catalog.analytics.feedback(tenant, query_id, 3, None)
-        for rating in (0, 6):
+        for rating, binary in ((-1, False), (6, False), (2, True), (-1, True)):
             with pytest.raises(UsageError):
-                await catalog.analytics.feedback(HERE.tenant, "1", rating, None)
+                await catalog.analytics.feedback(HERE.tenant, "1", rating, None, binary=binary)
         assert (await catalog.analytics.summary(HERE.tenant))["feedback"] == 0
+
+    @pytest.mark.req("D-40")
+    @on_catalog
+    async def test_binary_ratings_stand_beside_the_others(self, catalog: Catalog) -> None:
+        await catalog.analytics.record(query("1"))
+        for rating, binary in ((4, False), (1, False), (0, False), (1, True), (1, True)):
+            await catalog.analytics.feedback(HERE.tenant, "1", rating, None, binary=binary)
+        found = await catalog.analytics.summary(HERE.tenant)
+        assert (found["feedback"], found["mean_rating"]) == (5, 2.5)
+        assert found["yes_share"] == pytest.approx(2 / 3)
+
+    @pytest.mark.req("G-26", "G-13")
+    @on_catalog
+    async def test_the_most_frequent_questions_of_a_period(self, catalog: Catalog) -> None:
+        now = datetime.now(UTC)
+        refused, answered = {"confidence_threshold_met": False}, {"confidence_threshold_met": True}
+        for name, words, metrics in (("1", "a", refused), ("2", "a", answered), ("3", "b", answered)):
+            kept = "Why a?" if words == "a" else None
+            made = query(name, query_hash=words, metrics=metrics, created_at=now, words=kept)
+            await catalog.analytics.record(made)
+        await catalog.analytics.record(query("4", query_hash="c", created_at=now - timedelta(days=9)))
+        await catalog.analytics.record(query("5", query_hash="d", created_at=now, tenant=THERE.tenant))
+        found = await catalog.analytics.summary(HERE.tenant, now - timedelta(minutes=6))
+        assert found["top_queries"] == [
+            {
+                "query_hash": "a",
+                "count": 2,
+                "refusal_share": 0.5,
+                "mean_execution_time_ms": 10.0,
+                "words": "Why a?",
+            },
+            {"query_hash": "b", "count": 1, "refusal_share": 0.0, "mean_execution_time_ms": 10.0, "words": None},
+        ]
+        assert found["queries_per_minute"] == pytest.approx(0.5, rel=0.1)
+        assert len((await catalog.analytics.summary(HERE.tenant, now - timedelta(days=30), 1))["top_queries"]) == 1  # type: ignore[arg-type]
+        await catalog.analytics.sweep(now + timedelta(minutes=1))
+        await catalog.analytics.record(query("6", query_hash="a", created_at=now))
+        after: Any = (await catalog.analytics.summary(HERE.tenant))["top_queries"]
+        assert [one["words"] for one in after] == [None]  # forgotten with the queries
 
 
 def job(name: str, minutes: int = 0) -> Job:

@@ -21,8 +21,8 @@ from typing import Any
 import pytest
 
 from kedge.core.errors import UsageError
-from kedge.core.values import Concept, GraphBatch, MentionKind, Predicate, Role
-from kedge.stores.graph.reads import CanReadTriples, CanSearchPreviews
+from kedge.core.values import Concept, GraphBatch, GraphDocument, MentionKind, Predicate, Role
+from kedge.stores.graph.reads import CanMarkDocuments, CanReadTriples, CanSearchPreviews
 from kedge.stores.ports import ConceptHit, GraphEdge, GraphStore
 from kedge.testing.graph.sample import HERE, THERE, chunk, chunk_ids, ids, library, mention, observe, titled, triple
 
@@ -235,6 +235,21 @@ class GraphStoreContract(ABC):
         await graph.write(HERE, GraphBatch(triples=(compared, *more)))
         assert await graph.triples_of(HERE, [TREE]) == [library().triples[0], compared]
         assert {t.predicate for t in await graph.triples_of(HERE, [LEAF])} == set(Predicate)
+
+    @pytest.mark.req("D-26")
+    @on_graph
+    async def test_documents_know_where_they_stand(self, graph: GraphStore) -> None:
+        if not isinstance(graph, CanMarkDocuments):
+            pytest.skip("the store does not say where documents stand")
+        new = GraphDocument("d9", "/nine.md", "Nine", "markdown", ("nine",), chunk_count=3, status="pending")
+        await graph.write(HERE, GraphBatch(documents=(new,)))
+        (pending,) = (await graph.document_states(HERE, ["d9", "unknown"])).values()
+        assert (pending.chunk_count, pending.status) == (3, "pending")
+        await graph.mark_documents(THERE, ["d9"], "archived")
+        await graph.mark_documents(HERE, ["d9", "unknown"], "active")
+        states = await graph.document_states(HERE, ["d9", "unknown"])
+        assert {key: state.status for key, state in states.items()} == {"d9": "active"}
+        assert states["d9"].ingested_at == pending.ingested_at
 
     # ------------------------------------------------------------ removing
 

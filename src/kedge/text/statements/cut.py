@@ -47,7 +47,7 @@ _NAMES, _LONGEST_NAME = 4, 90
 _WORDS, _FIGURES = re.compile(r"\b[^\W\d_]{2,}\b|[\u2e80-\u9fff]{2,}"), re.compile(r"\b\d\w*")
 _CODE_LINE = re.compile(
     r"""
-    \s*(?:(?:[\w.\[\]'"]+(?:,\s)?)+\s?(?:[-+*/|]?=)\s?\S          # an assignment
+    \s*(?:(?:[\w.\[\]'"]+,\s)*[\w.\[\]'"]+\s?(?:[-+*/|]?=)\s?\S   # an assignment
     | (?:def|class|with|for|if|elif|else|while|try|except|finally|async|switch|do)\b[^.!?]*[:{]\s*\Z
     | (?:from\s[\w.]+\s)?import\s[\w.*,\s]+\Z
     | (?:await\s|return\s|yield\s|raise\s)?[\w.]+\([^)]*\)?[,;:]?\s*(?:\#.*)?\Z
@@ -90,6 +90,7 @@ class _Cutter:
             line = self._lines[at]
             if self._is_heading(at):
                 self._headed = _heading(line.text) or self._headed
+                self._caption = self._headed or self._caption
                 at += 1
                 continue
             if not line.text.strip():
@@ -115,10 +116,17 @@ class _Cutter:
 
     def _is_heading(self, at: int) -> bool:
         text = self._lines[at].text
-        if _HEADING.match(text) or _UNDERLINE.fullmatch(text):
+        if _HEADING.match(text) or self._is_underline(at):
             return True
-        following = self._lines[at + 1].text if at + 1 < len(self._lines) else ""
-        return _UNDERLINE.fullmatch(following) is not None and not _is_row(text) and len(following.strip()) >= 3
+        return self._is_underline(at + 1) and not _is_row(text)
+
+    def _is_underline(self, at: int) -> bool:
+        """Whether a line stands below (or above) a heading; one of ``` or ~~~ is a fence unless it is as long."""
+        text = self._lines[at].text if at < len(self._lines) else ""
+        if _UNDERLINE.fullmatch(text) is None:
+            return False
+        above = self._lines[at - 1].text.strip() if at else ""
+        return text[0] not in "`~" or (len(text.rstrip()) > 3 and 0 < len(above) <= len(text.rstrip()) + 2)
 
     def _code(self, at: int) -> Generator[Statement, None, int]:
         fence = _FENCE.match(self._lines[at].text)
@@ -129,7 +137,7 @@ class _Cutter:
         end = min(last, len(self._lines) - 1)
         start, stop = self._lines[at].start, self._lines[end].start + len(self._lines[end].text)
         inside = self._text[self._lines[at].start + len(self._lines[at].text) : self._lines[end].start].strip("\n")
-        lead = f"{plain(self._lead)[-MAX_LEAD:]} " if self._lead else ""
+        lead = f"{_end_of(self._lead)} " if self._lead else ""
         if inside.strip():
             yield Statement("code", start, stop, lead + inside[:MAX_CODE], (), lead)
         return last + 1
@@ -140,7 +148,7 @@ class _Cutter:
         while last + 1 < len(self._lines) and not _FORMULA_ENDS.search(self._lines[last].text):
             last += 1
         start, stop = self._lines[at].start, self._lines[last].start + len(self._lines[last].text.rstrip())
-        lead = f"{plain(self._lead)[-MAX_LEAD:]} " if self._lead else ""
+        lead = f"{_end_of(self._lead)} " if self._lead else ""
         yield Statement("formula", start, stop, lead + self._text[start:stop][:MAX_CODE], (), lead)
         return last + 1
 
@@ -177,7 +185,7 @@ class _Cutter:
                 break
             last += 1
         start, stop = self._lines[at].start, self._lines[last - 1].start + len(self._lines[last - 1].text)
-        lead = f"{plain(self._lead)[-MAX_LEAD:]} " if self._lead else ""
+        lead = f"{_end_of(self._lead)} " if self._lead else ""
         yield Statement("code", start, stop, lead + self._text[start:stop].strip("\n")[:MAX_CODE], (), lead)
         return max(last, at + 1)
 
@@ -213,7 +221,7 @@ class _Cutter:
         assert bullet is not None
         start = self._lines[at].start + bullet.end()
         stop = self._lines[last - 1].start + len(self._lines[last - 1].text.rstrip())
-        lead = f"{plain(self._lead)[-MAX_LEAD:]} " if self._lead.rstrip("*_ ").endswith((":", "：")) else ""
+        lead = f"{_end_of(self._lead)} " if self._lead.rstrip("*_ ").endswith((":", "：")) else ""
         if self._headed:
             lead = f"{self._headed}: "
         said = _BOX.sub("", plain(self._text[start:stop]))
@@ -271,6 +279,12 @@ class _Cutter:
             or _DIRECTIVE.match(text)
         )
         return bool(text.strip()) and not special and not self._is_heading(at)
+
+
+def _end_of(lead: str) -> str:
+    """The end of a sentence that leads in, from the beginning of a word."""
+    said = plain(lead)
+    return said if len(said) <= MAX_LEAD else said[-MAX_LEAD:].partition(" ")[2] or said[-MAX_LEAD:]
 
 
 def _heading(line: str) -> str:

@@ -1,16 +1,17 @@
 """Rows of tables as statements: caption, unit, group, row label, then each column header with its cell.
 
 A table here is lines whose cells are parted by `|`, as markdown writes them and as PDF and HTML tables are written into
-a document's text. Header rows are told by what they hold: in markdown the row above the rule; elsewhere the rows before
-the first that has a label and figures. A header row with a cell for each column names them one by one; one with fewer
-cells is laid over them in equal shares.
+a document's text. Header rows are told by what they hold: in markdown the row above the rule, and rows of periods
+without a label right below it; elsewhere the rows before the first that has a label and figures. A header row with a
+cell for each column names them one by one; one with fewer cells is laid over them in equal shares. A label with a colon
+and nothing beside it names the rows below it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kedge.text.statements.markup import plain
 from kedge.text.statements.statement import Cell, Statement
@@ -67,12 +68,12 @@ class _CutRow:
     @property
     def is_name(self) -> bool:
         """Whether it names the rows below it, such as `Net sales:`."""
-        return len(self.texts) == 1
+        return len(self.texts) == 1 or (self.texts[0].endswith((":", "：")) and not any(self.texts[1:]))
 
     @property
     def is_panel(self) -> bool:
         """Whether it names a whole part of the table: a lone cell between bars."""
-        return self.is_name and self.line.text.lstrip().startswith("|")
+        return len(self.texts) == 1 and self.line.text.lstrip().startswith("|")
 
 
 def rows(lines: Sequence[TableLine], caption: str, unit: str, above: str = "") -> list[Statement]:
@@ -85,7 +86,8 @@ def rows(lines: Sequence[TableLine], caption: str, unit: str, above: str = "") -
     table = _cut([*(line for line in head if not _CAPTION.match(line.text)), *lines])
     caption = plain(captions[0]).rstrip(".") if captions else caption
     made = _under_one_header(table, caption, unit) if table.one_header else _under_headers(table, caption, unit)
-    return [statement for row, statement in made if not any(row.line is line for line in head)]
+    start = lines[0].start if lines else -1
+    return [replace(one, table=start) for row, one in made if not any(row.line is line for line in head)]
 
 
 def is_caption(text: str) -> bool:
@@ -125,13 +127,24 @@ class _CutTable:
 def _cut(lines: Sequence[TableLine]) -> _CutTable:
     ruled = any(_RULE.fullmatch(line.text) and "-" in line.text for line in lines)
     table = [_row(line) for line in lines if not _RULE.fullmatch(line.text)]
-    first = None if ruled else next((place for place, row in enumerate(table) if _is_data(row)), None)
+    if ruled and table:
+        return _ruled(table)
+    first = next((place for place, row in enumerate(table) if _is_data(row)), None)
     if first is None:
         return _CutTable(table[:1], table[1:], one_header=True)
     by_column = any(not text for row in table for text in row.texts)
     while first and _names_rows(table[first - 1], by_column):
         first -= 1  # the first group's name stands between headers and rows
     return _CutTable(table[:first], table[first:], one_header=False)
+
+
+def _ruled(table: list[_CutRow]) -> _CutTable:
+    """Markdown has one header row; further ones stand below the rule, without a label: dates under `Months Ended`."""
+    first = 1
+    while first < len(table) - 1 and not table[first].texts[0] and _is_header(table[first]):
+        first += 1
+    one = first == 1 and not any(row.is_name for row in table[1:])
+    return _CutTable(table[:first], table[first:], one_header=one)
 
 
 def _row(line: TableLine) -> _CutRow:
@@ -220,4 +233,4 @@ def _statement(row: _CutRow, headers: Sequence[str], caption: str, unit: str, gr
     read = f"{lead}{named} — {'; '.join(values)}" if values else f"{lead}{named}"
     cells = tuple(Cell(header, *span, text) for header, span, text in zip(headers, row.spans, row.texts, strict=True))
     end = row.line.start + len(row.line.text.rstrip())
-    return Statement("row", row.spans[0][0], max(end, row.spans[0][0]), read, cells, lead)
+    return Statement("row", row.spans[0][0], max(end, row.spans[0][0]), read, cells, lead, group)

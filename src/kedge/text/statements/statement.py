@@ -36,3 +36,7 @@ class Statement:
     """Of a row, in order; its label is the first, without a header where the column has none."""
     lead: str = ""
     """What `read` begins with and the passage does not say at this place."""
+    group: str = ""
+    """Of a row, what the rows of its part of the table are called, such as `Net sales`; empty where they are not."""
+    table: int = -1
+    """Of a row, offset of the first line of its table in the passage's text."""

@@ -17,6 +17,7 @@ import httpx
 
 from kedge.core.errors import IssuerError
 from kedge.core.settings import Settings
+from kedge.core.tls import trusted
 from kedge.core.urls import is_secure_url
 
 log = logging.getLogger(__name__)
@@ -75,7 +76,9 @@ class Issuer:
         settings = self._settings
         try:
             async with asyncio.timeout(2 * settings.oidc_timeout):
-                async with httpx.AsyncClient(timeout=settings.oidc_timeout, follow_redirects=False) as client:
+                async with httpx.AsyncClient(
+                    timeout=settings.oidc_timeout, follow_redirects=False, verify=trusted()
+                ) as client:
                     url = settings.oidc_jwks_url or await self._discover(client)
                     return _read_keys(url, await _get(client, url))
         except TimeoutError as error:

@@ -12,7 +12,7 @@ from kedge.engine.blocking import Kedge
 from kedge.kinds.courses.kind import KIND
 from kedge.kinds.courses.query import Learner
 from kedge.kinds.courses.shelf import DEFAULT_TOKENS
-from kedge.kinds.courses.values import CourseHits, Expansion, Lesson, Prerequisites, WholeLesson
+from kedge.kinds.courses.values import CourseHits, CourseState, Expansion, Lesson, Prerequisites, WholeLesson
 
 
 class CoursesFacade:
@@ -33,6 +33,10 @@ class CoursesFacade:
         sources = tuple(str(folder) for folder in folders)
         request = IngestRequest(self._kedge.scope(book), sources, kind=KIND.name, mode=IngestMode(mode))
         return self._kedge.run(self._kedge.engine.ingest(request, on_progress))
+
+    def state(self, book: str) -> CourseState:
+        """Which files the book was made of, what became of each, and when. NotFoundError."""
+        return self._kedge.run(self._courses.state(self._kedge.scope(book)))
 
     def search(
         self,

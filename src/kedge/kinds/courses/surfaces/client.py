@@ -6,7 +6,15 @@ from collections.abc import Sequence
 
 from kedge.core.outside import from_json
 from kedge.core.values import Accepted, Json
-from kedge.kinds.courses.values import CourseHits, Expansion, Lesson, LessonList, Prerequisites, WholeLesson
+from kedge.kinds.courses.values import (
+    CourseHits,
+    CourseState,
+    Expansion,
+    Lesson,
+    LessonList,
+    Prerequisites,
+    WholeLesson,
+)
 from kedge.surfaces.client.endpoints import calls, reads, taken_in
 from kedge.surfaces.client.wire import ClientCall, Upload, at
 
@@ -28,6 +36,12 @@ def search_course(text: str, *, book_id: str | None = None, limit: int = 5, **re
         reads(CourseHits),
         body={"text": text, "book_id": book_id, "limit": limit, **reader},
     )
+
+
+@calls("GET /api/courses/{book_id}/state")
+def course_state(book_id: str) -> ClientCall[CourseState]:
+    """Which files the book was made of, with their hashes and passages, and when it was taken in."""
+    return ClientCall("GET", at("/api/courses/{id}/state", id=book_id), reads(CourseState))
 
 
 @calls("GET /api/courses/{book_id}/lessons")

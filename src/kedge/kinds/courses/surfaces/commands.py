@@ -1,4 +1,4 @@
-"""`kedge course lessons|lesson|prerequisites|expand|search`."""
+"""`kedge course state|lessons|lesson|prerequisites|expand|search`."""
 
 from __future__ import annotations
 
@@ -26,6 +26,25 @@ Book = Annotated[str, typer.Argument(metavar="BOOK", help="Collection that holds
 LessonName = Annotated[
     str, typer.Argument(metavar="LESSON", help="Its number (3.2, or 2/3.2 with the module), title, file or parent id.")
 ]
+
+
+@command(app, "state")
+def state(run: CommandRun, book: Book) -> None:
+    """Show which files a course was made of, with their hashes and passages, and when."""
+    settings = run.settings()
+    found = run.with_engine(settings, lambda engine: courses_of(engine).state(scope(settings, book)))
+    if run.json:
+        run.emit(to_json(found))
+        return
+    for name, at in (("full", found.last_full_ingest), ("incremental", found.last_incremental_update)):
+        run.out.print(f"last {name} ingest: {at.isoformat(timespec='seconds') if at else '-'}", markup=False)
+    table = plain_table("module", "lesson", "file", "sha256", "passages", "taken in")
+    for one in found.files:
+        taken = one.ingested_at.isoformat(timespec="seconds") if one.ingested_at else "-"
+        number = f"{one.chapter}.{one.lesson}"
+        table.add_row(one.module, number, one.source_file, one.file_hash[:12], str(one.chunk_count), taken)
+    run.out.print(table)
+    run.out.print(f"{found.total_chunks} passages in {found.collection_name}", markup=False)
 
 
 @command(app, "lessons")

@@ -14,7 +14,7 @@ from kedge.kinds.courses.kind import KIND
 from kedge.kinds.courses.shelf import DEFAULT_TOKENS
 from kedge.kinds.courses.surfaces.bodies import CourseSearchRequest
 from kedge.kinds.courses.surfaces.opened import courses_of
-from kedge.kinds.courses.values import CourseHits, Expansion, LessonList, Prerequisites, WholeLesson
+from kedge.kinds.courses.values import CourseHits, CourseState, Expansion, LessonList, Prerequisites, WholeLesson
 from kedge.surfaces.server.deps import CallerDep, EngineDep, MetricsDep, SettingsDep, TenantDep, writer
 from kedge.surfaces.server.routes.ingest import BODY_DOC, take_in
 
@@ -55,6 +55,12 @@ async def search_course(
     """Passages for a reader, best first."""
     scope = Scope(tenant, body.book_id or settings.collection)
     return await courses_of(engine).find(scope, body.text, body.reader(), body.limit, include_graph=body.include_graph)
+
+
+@router.get("/{book_id}/state", summary="Ingestion state of a course")
+async def show_state(book_id: str, engine: EngineDep, tenant: TenantDep) -> CourseState:
+    """Which files the book was made of, with their hashes and passages, and when it was taken in."""
+    return await courses_of(engine).state(Scope(tenant, book_id))
 
 
 @router.get("/{book_id}/lessons", summary="List lessons")

@@ -10,8 +10,9 @@ from kedge.core.values import Citation, Json, Scope
 from kedge.kinds.graphs.asking.finding import GraphReading, UnderstoodGraph
 from kedge.kinds.graphs.asking.matching import Path
 from kedge.kinds.graphs.asking.walking import FoundPath
-from kedge.kinds.graphs.indexing import cited_passage, node_text, property_line
+from kedge.kinds.graphs.indexing import cited_piece, node_text, property_line
 from kedge.kinds.graphs.naming import readable, relation_name
+from kedge.models.ports import Embedder
 from kedge.stores.graph.nodes import Node
 
 LISTED = 20
@@ -42,7 +43,9 @@ def needed(understood: UnderstoodGraph) -> list[str]:
     return list(ids)
 
 
-def write(scope: Scope, understood: UnderstoodGraph, nodes: Mapping[str, Node], probability: float) -> GraphAnswer:
+def write(
+    scope: Scope, understood: UnderstoodGraph, nodes: Mapping[str, Node], probability: float, embedder: Embedder
+) -> GraphAnswer:
     """The answer; `nodes` holds those of `needed` that are still there."""
     ranked = [(node, reading) for node, reading in understood.ranked() if node in nodes]
     best = ranked[0][1]
@@ -59,10 +62,11 @@ def write(scope: Scope, understood: UnderstoodGraph, nodes: Mapping[str, Node], 
         f"Or, read otherwise: {text.named(node, reading)}. {text.way(reading, node)}" for node, reading in others
     ]
     relevance = {node: probability * _share(reading, best) for node, reading in shown}
+    citing = _Citing(scope, ranked, embedder)
     return GraphAnswer(
         text=" ".join(sentences),
         short=str(total) if counted else text.plain(main[0], best),
-        citations=tuple(_citation(scope, nodes[node], marks[node], relevance.get(node, 0.0), ranked) for node in order),
+        citations=tuple(citing.citation(nodes[node], marks[node], relevance.get(node, 0.0)) for node in order),
         paths=[path for node, reading in shown[:PATHS] for path in text.paths(reading, node)],
     )
 
@@ -71,30 +75,35 @@ def _share(reading: GraphReading, best: GraphReading) -> float:
     return max(0.0, min(1.0, reading.score / best.score)) if best.score > 0 else 0.0
 
 
-def _citation(
-    scope: Scope, node: Node, mark: str, relevance: float, ranked: Sequence[tuple[str, GraphReading]]
-) -> Citation:
-    """The node's text, or the line of it that holds the value that was asked for."""
-    text = node_text(node)
-    start, end = 0, min(len(text), SNIPPET_CHARS)
-    values = next((reading for key, reading in ranked if key == node.id and node.id in reading.values), None)
-    if values is not None:
-        line = property_line(values.found[0].path[-1].type, values.values[node.id])
-        place = text.find(line)
-        if place >= 0:
-            start, end = place, place + len(line)
-    document, passage = cited_passage(scope, node)
-    return Citation(
-        id=mark,
-        passage_id=passage,
-        document_id=document,
-        title=node.title or node.id,
-        url=f"node:{node.id}",
-        snippet=text[start:end],
-        start=start,
-        end=end,
-        relevance_score=relevance,
-    )
+@dataclass(frozen=True, slots=True)
+class _Citing:
+    scope: Scope
+    ranked: Sequence[tuple[str, GraphReading]]
+    embedder: Embedder
+    """Whose window decides into which passages a long text is cut."""
+
+    def citation(self, node: Node, mark: str, relevance: float) -> Citation:
+        """The node's text, or the line of it that holds the value that was asked for."""
+        text = node_text(node)
+        start, end = 0, min(len(text), SNIPPET_CHARS)
+        values = next((reading for key, reading in self.ranked if key == node.id and node.id in reading.values), None)
+        if values is not None:
+            line = property_line(values.found[0].path[-1].type, values.values[node.id])
+            place = text.find(line)
+            if place >= 0:
+                start, end = place, place + len(line)
+        piece = cited_piece(self.scope, node, self.embedder, start)
+        return Citation(
+            id=mark,
+            passage_id=piece.passage_id,
+            document_id=piece.document_id,
+            title=node.title or node.id,
+            url=f"node:{node.id}",
+            snippet=text[start:end],
+            start=start,
+            end=end,
+            relevance_score=relevance,
+        )
 
 
 class _Text:

@@ -59,6 +59,19 @@ COMPOUNDS = {
 """Words of English that name two steps at once, the later one first."""
 
 
+_FAMILY = {
+    "child": "son sons daughter daughters heir heirs offspring kid kids baby",
+    "parent": "mother father mom mum dad mama papa",
+    "spouse": "wife husband couple darling sweetheart mate consort",
+    "gender": "sex man woman male female boy girl",
+    "profession": "job occupation living career trade",
+    "religion": "faith belief church creed",
+    "nationality": "nation citizenship",
+}
+FAMILY = {word: known for known, words in _FAMILY.items() for word in words.split()}
+"""Words for relatives and what forms ask of people, with the word that graphs name the relation by."""
+VAGUE = frozenset("kind type sort line name thing person people one ones way reason exactly belong belongs".split())
+"""Words that name no relation by themselves: a path need not say them."""
 IDIOMS = {
     "other half": "spouse",
     "better half": "spouse",

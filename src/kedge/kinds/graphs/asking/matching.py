@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import Stemmer
 
-from kedge.kinds.graphs.asking.asked import FUNCTION_WORDS, EntityWords, compounds_split
+from kedge.kinds.graphs.asking.asked import FAMILY, FUNCTION_WORDS, VAGUE, EntityWords, compounds_split
 from kedge.kinds.graphs.naming import relation_name
 from kedge.models.ports import Embedder
 
@@ -48,6 +48,8 @@ ALONE = 0.7
 BY_TYPE = 0.9
 """Worth of naming the type of the node a step leads to, instead of its relation."""
 
+KNOWN = 0.5
+"""Likeness below which a word of the family, whose relation is known, names another one by half of it at most."""
 WRONG_TYPE = 0.5
 """Price of ending at nodes of another type than the one that was asked for."""
 
@@ -121,7 +123,8 @@ class WordOrder:
 
     def texts(self) -> list[str]:
         """All that must be embedded."""
-        return [*(phrase.text for phrase in self.phrases), *self.asked.kinds]
+        said = [phrase.text for phrase in self.phrases]
+        return [*said, *(FAMILY[text] for text in said if text in FAMILY), *self.asked.kinds]
 
 
 def readings(asked: EntityWords) -> list[WordOrder]:
@@ -148,6 +151,15 @@ def _phrases(asked: EntityWords) -> list[_Phrase]:
             if prefix:
                 found.append(_Phrase(f"{prefix} {text}", first, last, weight, final=True))
     return found
+
+
+class Said(NamedTuple):
+    """How well a question and a path say each other; each value in [0, 1]."""
+
+    words: tuple[float, ...]
+    """For every word of the question that is not vague, its likeness to the step of the path that it is most like."""
+    steps: tuple[float, ...]
+    """For every step, its likeness to the words that it is most like."""
 
 
 class PathMatcher:
@@ -189,6 +201,12 @@ class PathMatcher:
     def unused(self) -> float:
         """What it costs when no word is used at all."""
         return float(self._tables[0].lost) if self._tables else 0.0
+
+    def said(self, path: Path) -> Said:
+        """How well the words of the question and the steps of the path say each other, in the best reading."""
+        columns = [self._steps[step] for step in path]
+        table = max(self._tables, key=lambda one: one.best(columns) - one.reading.price)
+        return table.said(columns)
 
     def fit(self, path: Path) -> float:
         """The score as a share of the best that any path of that many steps could get with these words, in [0, 1]."""
@@ -285,6 +303,25 @@ class _Table:
         found: Floats = ALONE * np.max([likeness[kind] for kind in kinds], axis=0)
         return found
 
+    def said(self, columns: Sequence[int]) -> Said:
+        """Of these steps, whatever other steps the graph has."""
+        words, steps = np.zeros(self._count), np.zeros(len(columns))
+        for phrase in self.reading.phrases:
+            likeness = self._likeness[phrase.text][list(columns)]
+            steps = np.maximum(steps, likeness)
+            if phrase.first == phrase.last or phrase.weight > 1.0:  # of `nation of son`, each word says its own
+                inside = slice(phrase.first, phrase.last + 1)
+                words[inside] = np.maximum(words[inside], likeness.max())
+        alone = self._alone(self._likeness)
+        if alone is not None:
+            steps[-1] = max(steps[-1], alone[columns[-1]])
+        named = [
+            float(worth) if worth >= KNOWN or word.text not in FAMILY else KNOWN * float(worth)
+            for worth, word in zip(words, self.reading.asked.words, strict=True)
+            if word.text not in VAGUE
+        ]
+        return Said(tuple(named), tuple(map(float, steps)))
+
     @property
     def lost(self) -> float:
         """What all words cost together when none is used."""
@@ -321,6 +358,10 @@ def _likeness(reading: WordOrder, steps: Sequence[Step], meanings: Meanings) -> 
             for theirs, worth in ((stems(name), 1.0), (stems(step.leads_to), BY_TYPE)):
                 if mine & theirs:
                     near[row, column] = max(near[row, column], worth * len(mine & theirs) / len(mine | theirs))
+    place = {text: row for row, text in enumerate(texts)}
+    for text in texts:
+        if text in FAMILY:
+            near[place[text]] = np.maximum(near[place[text]], LIKE * near[place[FAMILY[text]]])
     return {text: near[row] for row, text in enumerate(texts)}
 
 

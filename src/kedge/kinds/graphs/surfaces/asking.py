@@ -6,8 +6,8 @@ from fastapi import APIRouter
 from fastapi import Request as HttpRequest
 from fastapi.responses import StreamingResponse
 
-from kedge.core.errors import NotFoundError
 from kedge.core.values import Query, Scope
+from kedge.kinds.graphs.graphs import switched_off
 from kedge.kinds.graphs.surfaces.bodies import RagRequest
 from kedge.surfaces.server import sse
 from kedge.surfaces.server.deps import EngineDep, MetricsDep, SettingsDep, TenantDep
@@ -30,7 +30,7 @@ async def ask_graph(
 ) -> StreamingResponse:
     """Answer from paths or from the text of nodes, citing `[Node 1]`; or say that there is not enough information."""
     if not settings.enable_rag_search:
-        raise NotFoundError("Questions to graphs are switched off.", hint="Set ENABLE_RAG_SEARCH=true.")
+        raise switched_off()
     scope = Scope(tenant, body.collection or settings.collection)
     events = engine.stream(Query(body.question, scope, top_k=body.top_k, session_id=body.session_id, user=user))
     return await sse.respond(counted(events, metrics), request)

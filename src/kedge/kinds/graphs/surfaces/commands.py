@@ -13,6 +13,7 @@ from kedge.core.values import Job, Json
 from kedge.kinds.graphs.files.values import property_value
 from kedge.kinds.graphs.kind import KIND
 from kedge.kinds.graphs.surfaces.opened import nodes_of
+from kedge.kinds.graphs.values import DeletedEdge, DeletedNode, NodeWithEdges
 from kedge.stores.graph.nodes import Edge, Node
 from kedge.surfaces.cli.common import FAILED, CollectionOption, CommandRun, command, scope
 from kedge.surfaces.cli.ingest import failed, report
@@ -133,8 +134,7 @@ def show_node(run: CommandRun, node_id: NodeId, collection: CollectionOption = N
 
     node, edges = run.with_engine(settings, work)
     if run.json:
-        listed: list[Json] = [to_json(edge) for edge in edges]
-        run.emit({**to_json(node), "edges": listed})
+        run.emit(to_json(NodeWithEdges(node, tuple(edges))))
         return
     show_fields(run, to_json(node))
     if edges:
@@ -150,7 +150,7 @@ def delete_node(run: CommandRun, node_id: NodeId, collection: CollectionOption =
     where = scope(settings, collection)
     edges = run.with_engine(settings, lambda engine: nodes_of(engine).delete(where, node_id))
     if run.json:
-        run.emit({"id": node_id, "edges": [*edges]})
+        run.emit(to_json(DeletedNode(node_id, tuple(edges))))
     else:
         run.out.print(f"deleted {node_id} and {len(edges)} edges", markup=False)
 
@@ -243,7 +243,7 @@ def delete_edge(run: CommandRun, edge_id: EdgeId, collection: CollectionOption =
     where = scope(settings, collection)
     run.with_engine(settings, lambda engine: nodes_of(engine).delete_edge(where, edge_id))
     if run.json:
-        run.emit({"id": edge_id})
+        run.emit(to_json(DeletedEdge(edge_id)))
     else:
         run.out.print(f"deleted {edge_id}", markup=False)
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import Stemmer
 from rapidfuzz.distance import OSA
 
+from kedge.answer.sheets.words import abbreviates
 from kedge.kinds.tables.asking.lexicon import Lexicon, load
 from kedge.kinds.tables.asking.words import Token, name_words, singular, written_out
-from kedge.kinds.tables.readings.words import abbreviates
 from kedge.kinds.tables.schema import Column, ColumnType, Table
 
 _KEYS = frozenset("id key code no nr number name title label identifier uuid ref".split())

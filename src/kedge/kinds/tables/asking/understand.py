@@ -16,7 +16,7 @@ from kedge.kinds.tables.asking.assemble import Assembly
 from kedge.kinds.tables.asking.frame import Alternative
 from kedge.kinds.tables.asking.mentions import MOST_TOKENS, TableMention, TableReading
 from kedge.kinds.tables.asking.vocabulary import Vocabulary
-from kedge.kinds.tables.plans.plan import TablePlan, used
+from kedge.kinds.tables.plans.plan import Func, Measure, Op, TablePlan, used
 from kedge.kinds.tables.plans.plan_json import check_plan
 from kedge.kinds.tables.schema import ColumnType
 
@@ -96,7 +96,7 @@ def _read(reading: TableReading, choice: int) -> tuple[UnderstoodTable, Assembly
     """One reading, and how it came about."""
     question, vocabulary = reading.text, reading.vocabulary
     assembly = Assembly(reading, choice)
-    plan = assembly.plan()
+    plan = _without_one_counted(assembly.plan())
     taken = set(used(plan)) if plan else set()
     left = [mention for mention in reading.content if not mention.role and not _named_again(mention, reading, taken)]
     unmatched = tuple(mention.text for mention in left if _kind(mention))
@@ -135,6 +135,18 @@ def _read(reading: TableReading, choice: int) -> tuple[UnderstoodTable, Assembly
         assembly.loose,
     )
     return understood, assembly
+
+
+def _without_one_counted(plan: TablePlan | None) -> TablePlan | None:
+    """Rows are counted where different values of a column would be that a filter leaves one value of: gold medals."""
+    if plan is None:
+        return None
+    single = {item.column for item in plan.filters if item.op is Op.IS}
+    measures = tuple(
+        Measure(Func.COUNT) if one.func is Func.DISTINCT and one.column in single and one.per is None else one
+        for one in plan.measures
+    )
+    return replace(plan, measures=measures) if measures != plan.measures else plan
 
 
 def _by_chance(mention: TableMention, reading: TableReading) -> bool:

@@ -97,10 +97,9 @@ class ValueIndex:
     def matches(self, question: Sequence[Token], start: int, end: int) -> list[ValueMatch]:
         """Values that these tokens name, without mending errors: one match per column, the best kind only."""
         asked = tuple(token.word for token in question[start:end])
-        return [
-            ValueMatch(start, end, column, values, score, rows)
-            for column, values, score, rows in self._find(asked, question[start].quote > 0)
-        ]
+        typed = " ".join(token.text for token in question[start:end]).lower()
+        found = self._as_typed(asked, typed) or self._find(asked, question[start].quote > 0)
+        return [ValueMatch(start, end, column, values, score, rows) for column, values, score, rows in found]
 
     def whole(self, asked: tuple[str, ...], start: int, end: int) -> list[ValueMatch]:
         """Values that are exactly these words, which mean the same as the tokens of a question."""
@@ -156,6 +155,28 @@ class ValueIndex:
             if shortened != asked and (found := self._find_known(shortened)):
                 return [(column, values, score * ABBREVIATED, rows) for column, values, score, rows in found]
         return []
+
+    def _as_typed(self, asked: tuple[str, ...], typed: str) -> list[tuple[str, tuple[str, ...], float, int]]:
+        """Values with the same words, those alone that are written as they were asked: Emily is no Emilie.
+
+        Empty where no column has one that is.
+        """
+        found = self._by_column(self._whole.get(" ".join(sorted(asked)), ()), EXACT)
+        if not any(len(values) > 1 and typed in map(str.lower, values) for _, values, _, _ in found):
+            return []
+        numbers = [
+            number
+            for number in self._whole[" ".join(sorted(asked))]
+            if self.entries[number].value.lower() == typed or not self._typed(self.entries[number].column, asked, typed)
+        ]
+        return self._by_column(numbers, EXACT)
+
+    def _typed(self, column: str, asked: tuple[str, ...], typed: str) -> bool:
+        """Whether a column has a value that is written so."""
+        return any(
+            self.entries[number].column == column and self.entries[number].value.lower() == typed
+            for number in self._whole[" ".join(sorted(asked))]
+        )
 
     def _find_known(self, asked: tuple[str, ...]) -> list[tuple[str, tuple[str, ...], float, int]]:
         whole = self._whole.get(" ".join(sorted(asked)), ())

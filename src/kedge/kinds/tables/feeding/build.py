@@ -35,6 +35,7 @@ SQL_TYPES = {
     ColumnType.BOOLEAN: "BOOLEAN",
     ColumnType.DATE: "DATE",
     ColumnType.TIME: "TIMESTAMP",
+    ColumnType.CLOCK: "BIGINT",
 }
 
 
@@ -119,7 +120,7 @@ def _largest(parts: Sequence[TablePart]) -> list[TablePart]:
 
 def bounds(connection: duckdb.DuckDBPyConnection, table: Table) -> Table:
     """The table with the bounds of its number and date columns read from its rows."""
-    wanted = [column for column in table.columns if column.type.measured or column.type.dated]
+    wanted = [column for column in table.columns if column.type.compared or column.type.dated]
     if not wanted:
         return table
     asked = ", ".join(f"min({column.field}), max({column.field})" for column in wanted)

@@ -27,7 +27,8 @@ from kedge.ingest.sources.source import Source
 from kedge.ingest.tracker import JobTracker
 from kedge.kinds.tables.feeding.build import compose, take_in
 from kedge.kinds.tables.feeding.files import TableFile, find, refused
-from kedge.kinds.tables.finding.indexer import build_index, known_vectors
+from kedge.kinds.tables.finding.build import build_index, known_texts
+from kedge.kinds.tables.finding.languages import SAMPLED, offer_for_texts
 from kedge.kinds.tables.schema import Table
 from kedge.kinds.tables.sessions import Sessions
 from kedge.kinds.tables.state import DATABASE, INDEX, RELATION, RowIndexState, SessionState
@@ -130,6 +131,7 @@ class Feed:
             index, error, failure = None, "", None
             try:
                 index, error = await self._index(connection, table, fresh, state, folder)
+                fresh = await self._told_of_languages(connection, fresh)
             except KedgeError as caught:  # the model failed: the rows are kept, but an older table is not replaced
                 if state.generation:
                     raise
@@ -299,7 +301,7 @@ class Feed:
                 folder / INDEX,
                 self._embedder if fresh.use_rag else None,
                 most_whole=self._settings.table_texts,
-                known=lambda: known_vectors(self._sessions, before, self._embedder.name),
+                known=lambda: known_texts(self._sessions, before, self._embedder.name),
                 on_done=self._embedded,
             ), ""
         except (OSError, ValueError, MemoryError, duckdb.Error) as error:
@@ -307,6 +309,17 @@ class Feed:
             note = f"The search index could not be built ({error}); questions are answered by exact plans only."
             await self._tracker.warn(note)
             return None, note
+
+    async def _told_of_languages(self, connection: duckdb.DuckDBPyConnection, fresh: SessionState) -> SessionState:
+        """With a note, in the job's report too, where the model does not know the language of the texts (T-14)."""
+        if not fresh.use_rag:
+            return fresh
+        found = await asyncio.to_thread(lambda: connection.execute(QUERIES["sample_of_texts"], [SAMPLED]).fetchall())
+        offer = offer_for_texts([text for (text,) in found], fresh.scope.collection, self._embedder.name)
+        if not offer:
+            return fresh
+        await self._tracker.warn(offer)
+        return replace(fresh, notes=(*fresh.notes, offer))
 
     async def _embedded(self, share: float) -> None:
         wanted = READING + int(EMBEDDING * share)

@@ -35,6 +35,7 @@ from kedge.ingest.sources.source import check_path, is_file_within, source_error
 from kedge.kinds.tables.feeding.clean import KEPT_CHARS, BadRow, OnBytes, clean
 from kedge.kinds.tables.feeding.dialect import column_names, detect
 from kedge.kinds.tables.feeding.telling import one
+from kedge.kinds.tables.feeding.workbook import WORKBOOKS, sheets_of
 from kedge.stores.queries import load_queries
 
 QUERIES = load_queries(__package__, "queries.sql")
@@ -102,7 +103,7 @@ def _named(source: str, settings: Settings) -> Iterator[TableFile | SourceError]
             found = sorted(
                 item
                 for item in path.rglob("*")
-                if item.suffix.lower() in (*DELIMITED, *LINES, *PARQUET) and is_file_within(item, path)
+                if item.suffix.lower() in (*DELIMITED, *LINES, *PARQUET, *WORKBOOKS) and is_file_within(item, path)
             )
         elif any(sign in source for sign in _MAGIC) and not path.exists():
             found = sorted(
@@ -111,12 +112,14 @@ def _named(source: str, settings: Settings) -> Iterator[TableFile | SourceError]
         else:
             found = [path]
         if not found:
-            raise UnreadableError(f"There is no table in {source!r}.", hint="Name a CSV, JSONL or Parquet file.")
+            raise UnreadableError(
+                f"There is no table in {source!r}.", hint="Name a CSV, JSONL, Parquet, XLSX or ODS file."
+            )
         for item in found:
             place = item.resolve()
             check_path(place)
             if not place.is_file():
-                raise UnreadableError(f"{source} is not a file.", hint="Name a CSV, JSONL or Parquet file.")
+                raise UnreadableError(f"{source} is not a file.", hint="Name a CSV, JSONL, Parquet, XLSX or ODS file.")
             yield from _sized(TableFile(place.as_posix(), item.name, place, place.stat().st_size), settings)
     except OSError as error:
         yield source_error(source, unreadable(source, error))
@@ -127,8 +130,23 @@ def _named(source: str, settings: Settings) -> Iterator[TableFile | SourceError]
 def _sized(file: TableFile, settings: Settings) -> Iterator[TableFile | SourceError]:
     if file.size > settings.max_source_bytes:
         yield source_error(file.url, too_large(file.name, settings.max_source_bytes))
+    elif PurePath(file.name).suffix.lower() in WORKBOOKS:
+        yield from _sheets(file, settings)
     else:
         yield file
+
+
+def _sheets(file: TableFile, settings: Settings) -> Iterator[TableFile | SourceError]:
+    """Every sheet of a workbook as a file of its own; the only one of a book keeps the book's name."""
+    try:
+        found = list(sheets_of(file.path, file.name, file.size, ParseLimits.of(settings)))
+    except SourceFault as fault:
+        yield source_error(file.url, fault)
+        return
+    stem = PurePath(file.name).stem
+    for sheet, path, keep in found:
+        name = f"{stem}.csv" if len(found) == 1 else f"{stem} {file_name(sheet)}.csv"
+        yield TableFile(f"{file.url}#{sheet}", name, path, path.stat().st_size, (file.keep, keep))
 
 
 def stage(
@@ -166,7 +184,7 @@ def stage(
             found = _staged(connection, file, write, dialect.delimiter)
         else:
             raise UnsupportedFormatError(
-                f"{file.name} is no table that kedge reads.", hint="Save it as CSV, JSONL or Parquet."
+                f"{file.name} is no table that kedge reads.", hint="Save it as CSV, JSONL, Parquet, XLSX or ODS."
             )
     except OSError as error:
         raise unreadable(file.name, error) from error

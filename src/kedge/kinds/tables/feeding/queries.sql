@@ -35,3 +35,6 @@ SELECT table_name FROM duckdb_tables()
 
 -- name: part_tables
 SELECT table_name FROM duckdb_tables() WHERE table_name LIKE 'part_%' OR table_name LIKE 'written_%'
+
+-- name: sample_of_texts
+SELECT value FROM texts ORDER BY hash(value) LIMIT ?

@@ -23,12 +23,19 @@ _ID_WORDS = frozenset(
     "id ids nr no num number code key sku ean upc isbn zip zipcode postcode postal plz phone telephone tel fax iban "
     "account uuid guid barcode ssn vin".split()
 )
+_THINGS = frozenset("flight train bus route line jersey shirt room gate seat ticket invoice lot".split())
+"""Whole headings of numbers that name what they say: a flight of number 1545, in the singular."""
 _KEY_WORDS = frozenset("id ids key sku uuid guid".split())
+_CLOCK_WORDS = frozenset("time clock hhmm uhrzeit hora heure".split())
 _DATE_WORDS = frozenset("date day datum dia jour fecha data".split())
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _CODE = r"[\p{L}\p{N}._/#:-]*[0-9][\p{L}\p{N}._/#:-]*"
 _YEARS = (1400, 2200)
+_EVENING, _MIDNIGHT, _SOME_HOURS = 1700, 2400, 6
 _UNIQUE = 0.95
+_LONG_ID = 6
+_MOST_RECURRING, _OFTEN = 12, 10
+"""Words in a column of numbers that are no mistakes: so many at most, so many times each in the mean."""
 _FEW_ROWS = 20
 _FEW_NUMBERED = 3
 _TEXT_WORDS = 5.0
@@ -62,7 +69,7 @@ def described(connection: duckdb.DuckDBPyConnection, relation: str, columns: Seq
     found = []
     for column in columns:
         field = column.field
-        bounds = f"min({field}), max({field})" if column.type.measured or column.type.dated else "NULL, NULL"
+        bounds = f"min({field}), max({field})" if column.type.compared or column.type.dated else "NULL, NULL"
         row = one(
             connection,
             f"SELECT count(DISTINCT {field}), count(*) - count({field}), {bounds} FROM {relation}",  # noqa: S608
@@ -134,7 +141,10 @@ def _number(connection: duckdb.DuckDBPyConnection, name: str, field: str, read: 
         named = (_names_something(name_words(name)) and not _are_years(connection, name, field)) or (
             field == "c0" and _numbers_rows(connection)
         )
+        named = named or _ends_in_id(connection, name, field)
         kind = ColumnType.ID if named else ColumnType.INTEGER
+        if not named and _tells_time(connection, name, field):
+            kind = ColumnType.CLOCK
         return _checked(connection, name, field, formats.Read(kind, "TRY_CAST(value AS BIGINT)", read.note))
     if not plain and whole and not _has_fraction(connection, field, read):
         integer = formats.Read(ColumnType.INTEGER, f"TRY_CAST({read.expression} AS BIGINT)")
@@ -146,6 +156,27 @@ def _are_years(connection: duckdb.DuckDBPyConnection, name: str, field: str) -> 
     """Whether a column such as `yearID` holds years rather than numbers of things."""
     low, high = one(connection, f"SELECT min(TRY_CAST(value AS BIGINT)), max(TRY_CAST(value AS BIGINT)) FROM v_{field}")  # noqa: S608
     return name_words(name)[:1] == ["year"] and low is not None and low >= _YEARS[0] and high <= _YEARS[1]
+
+
+def _ends_in_id(connection: duckdb.DuckDBPyConnection, name: str, field: str) -> bool:
+    """Whether a heading such as `geonameid` stands over numbers that are different in nearly every row."""
+    words = name_words(name)
+    if not words or not words[-1].endswith("id") or len(words[-1]) < _LONG_ID:
+        return False
+    distinct, filled = one(connection, f"SELECT count(*), sum(times) FROM v_{field}")  # noqa: S608
+    return bool(distinct >= filled * _UNIQUE)
+
+
+def _tells_time(connection: duckdb.DuckDBPyConnection, name: str, field: str) -> bool:
+    """Whether whole numbers under such a heading are times of day, hhmm: no minute above 59, most of the day there."""
+    if not _CLOCK_WORDS & set(name_words(name)):
+        return False
+    number = "TRY_CAST(value AS BIGINT)"
+    low, high, minutes, hours = one(
+        connection,
+        f"SELECT min({number}), max({number}), max({number} % 100), count(DISTINCT {number} // 100) FROM v_{field}",  # noqa: S608
+    )
+    return low is not None and low >= 0 and _EVENING <= high <= _MIDNIGHT and minutes < 60 and hours >= _SOME_HOURS
 
 
 def _numbers_rows(connection: duckdb.DuckDBPyConnection) -> bool:
@@ -165,6 +196,8 @@ def _has_fraction(connection: duckdb.DuckDBPyConnection, field: str, read: forma
 
 
 def _names_something(words: Sequence[str]) -> bool:
+    if len(words) == 1 and words[0] in _THINGS:
+        return True
     return bool(words) and (words[-1] in _ID_WORDS or words[0] == "id" or words[-2:] == ["row", "index"])
 
 
@@ -185,9 +218,25 @@ def _checked(connection: duckdb.DuckDBPyConnection, name: str, field: str, read:
         if misfits or _has_empty(connection, field)
         else (read.expression.replace("value", f"nullif(trim({field}), '')"))
     )
+    note = read.note
+    if misfits and (words := _recurring(connection, field, read)):
+        # DNF, DQ, n.s.: what comes up again and again is no mistake, and no reason to put its rows aside.
+        misfits, note = 0, f"{note}; {words} count as empty".removeprefix("; ")
     if read.type is ColumnType.TIME and not _has_clock(connection, field, read):
-        return Staged(name, field, ColumnType.DATE, f"CAST({expression} AS DATE)", misfits, read.note)
-    return Staged(name, field, read.type, expression, misfits, read.note)
+        return Staged(name, field, ColumnType.DATE, f"CAST({expression} AS DATE)", misfits, note)
+    return Staged(name, field, read.type, expression, misfits, note)
+
+
+def _recurring(connection: duckdb.DuckDBPyConnection, field: str, read: formats.Read) -> str:
+    """The words that stand in the place of a value, where they are few and each comes up often; else nothing."""
+    empty = ", ".join(f"'{token}'" for token in formats.EMPTY)
+    rows = connection.execute(
+        f"SELECT value, times FROM v_{field} WHERE ({read.expression}) IS NULL AND lower(value) NOT IN ({empty}) "  # noqa: S608
+        f"ORDER BY times DESC, value LIMIT {_MOST_RECURRING + 1}"
+    ).fetchall()
+    if len(rows) > _MOST_RECURRING or sum(times for _, times in rows) < _OFTEN * len(rows):
+        return ""
+    return ", ".join(f"'{value}'" for value, _ in rows)
 
 
 def _has_clock(connection: duckdb.DuckDBPyConnection, field: str, read: formats.Read) -> bool:

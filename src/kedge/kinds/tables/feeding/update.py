@@ -19,7 +19,7 @@ from kedge.core.settings import Settings
 from kedge.core.values import Json, Scope
 from kedge.kinds.tables.feeding.build import SOURCE, SQL_TYPES
 from kedge.kinds.tables.feeding.telling import Staged, described, one
-from kedge.kinds.tables.finding.indexer import build_index, known_vectors
+from kedge.kinds.tables.finding.build import build_index, known_texts
 from kedge.kinds.tables.finding.where import column_named
 from kedge.kinds.tables.schema import ROW, Column, Table
 from kedge.kinds.tables.sessions import Sessions
@@ -68,7 +68,7 @@ async def update_rows(
                     folder / INDEX,
                     embedder,
                     most_whole=settings.table_texts,
-                    known=lambda: known_vectors(sessions, state, embedder.name if embedder else ""),
+                    known=lambda: known_texts(sessions, state, embedder.name if embedder else ""),
                     on_done=_quiet,
                 )
     except (KedgeError, duckdb.Error, OSError) as error:

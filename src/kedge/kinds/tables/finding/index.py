@@ -2,8 +2,9 @@
 
 A text that stands in a column of few different values has a vector of its own, made by the embedding model. The texts
 of larger columns are composed: the model embeds their words, and a text's vector is the sum of its words' vectors, less
-what all words share. Neither vectors of rows nor of composed texts are stored: the similarity of a question to each
-word is looked up for each text, and that of each text for each combination of texts that some row has.
+what all words share. Vectors of composed texts are not stored: the similarity of a question to each word is looked up
+for each text, and that of each text for each combination of texts that some row has. Where there are few combinations,
+the model embeds what each says as a whole; where there are many, those that come nearest when a question is asked.
 """
 
 from __future__ import annotations
@@ -15,15 +16,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from kedge.kinds.tables.finding.scores import FIT, RowWeights, by_words, weights_of
+
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
 MAX_TERMS = 12
 """Words of a question that keyword search looks for."""
-KEYWORD = 0.9
-"""Score of a row that holds every word of the question, whatever the vectors say."""
-BESIDE = 0.15
-"""What a second column that fits adds, for each unit of similarity above `FIT`."""
-FIT = 0.25
 HOLDS = 2.0
 """Added to the similarity of texts that hold a word of the question, to know them again."""
 _ARRAYS = (
@@ -45,6 +43,8 @@ _ARRAYS = (
     "row_starts",
     "row_numbers",
 )
+_LATER = ("row_vectors", "anchors")
+"""Arrays that an index kept from before does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,31 @@ class FoundRows:
     row_numbers: NDArray[np.int64]
     scores: NDArray[np.float64]
     semantic: Floats
-    """Nearness by meaning alone."""
+    """Similarity of what the row says as a whole, or of its nearest cell where that is not known."""
     keyword: Floats
     """Share of the question's words that the row holds, rare ones counting more."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowCandidates:
+    """Combinations of texts that may be what was asked for, with what their cells say."""
+
+    places: NDArray[np.int64]
+    """In order."""
+    best: Floats
+    """Similarity of the nearest cell."""
+    beside: Floats
+    """What the other cells have above `FIT`, together."""
+    share: Floats
+    """Of the question's words, rare ones counting more."""
+    scores: NDArray[np.float64]
+    """By the cells."""
+    permitted: NDArray[np.bool_] | None
+    """By row: whether it passes the filter; None: all do."""
+
+    def nearest(self, count: int) -> NDArray[np.int64]:
+        """Positions of the best by their cells, best first."""
+        return np.argsort(-self.scores, kind="stable")[:count]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +129,20 @@ class TableIndex:
     row_starts: NDArray[np.int64]
     """By combination: where its rows begin in `row_order`; one more at the end."""
     row_numbers: NDArray[np.int64]
+    row_vectors: Floats
+    """By combination: the vector of what it says as a whole; empty where there are too many."""
+    anchors: Floats
+    """What `scores.measured` says of the model; empty for one whose weights are shipped."""
 
     @property
     def bytes(self) -> int:
         """Memory that the arrays take."""
-        return int(sum(getattr(self, name).nbytes for name in _ARRAYS))
+        return int(sum(getattr(self, name).nbytes for name in (*_ARRAYS, *_LATER)))
 
     def save(self, folder: Path) -> None:
         """Write every array to a file of its own."""
         folder.mkdir(parents=True, exist_ok=True)
-        for name in _ARRAYS:
+        for name in (*_ARRAYS, *_LATER):
             np.save(folder / f"{name}.npy", getattr(self, name))
         np.save(folder / "texts.npy", np.array([self.texts]))
 
@@ -124,38 +150,73 @@ class TableIndex:
     def load(cls, folder: Path) -> TableIndex:
         """Read it into memory. Raises OSError or ValueError when a file is missing or damaged."""
         arrays = {name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in _ARRAYS}
+        for name in _LATER:
+            path = folder / f"{name}.npy"
+            arrays[name] = np.load(path, allow_pickle=False) if path.exists() else np.empty(0, dtype=np.float32)
         return cls(texts=int(np.load(folder / "texts.npy", allow_pickle=False)[0]), **arrays)
 
-    def search(
-        self, asked: RowQuestion, k: int, threshold: float, allowed: NDArray[np.int64] | None = None
-    ) -> FoundRows:
-        """The best `k` rows with a score of at least `threshold`, ties by row number.
+    def weights(self, model: str) -> RowWeights:
+        """How similarities of this model become scores."""
+        return weights_of(model, self.anchors.tolist(), composed=len(self.composed_ids) > 0)
+
+    def candidates(
+        self,
+        asked: RowQuestion,
+        weights: RowWeights,
+        threshold: float,
+        *,
+        least: int = 0,
+        allowed: NDArray[np.int64] | None = None,
+    ) -> RowCandidates:
+        """All combinations that reach the threshold by their cells, and the `least` nearest whether they do or not.
 
         `allowed`: numbers of the rows that pass a filter; the others are not looked at.
         """
         permitted = None if allowed is None else self._permitted(allowed)
         chosen = None if permitted is None else self._combinations_of(permitted)
-        places, nearness, shares = self._candidates(asked, chosen, threshold)
-        scores = 1 - (1 - nearness.astype(np.float64)) * (1 - KEYWORD * shares.astype(np.float64))
-        best = _best(scores, k, threshold)
+        near, held = self.text_scores(asked, weights)
+        codes = self.combinations if chosen is None else self.combinations[:, chosen]
+        if not codes.size:
+            none = np.empty(0, dtype=np.float32)
+            return RowCandidates(np.empty(0, np.int64), none, none, none, none.astype(np.float64), permitted)
+        top = float(near.max() if chosen is None else near[codes].max())
+        places = _possible(near, held, codes, weights.least(threshold, len(codes), top), least)
+        codes = codes[:, places]
+        similar = near[codes]
+        best = similar.max(axis=0)
+        beside = np.maximum(similar - FIT, 0).sum(axis=0) - np.maximum(best - FIT, 0)
+        share = _weights(asked.terms)[np.bitwise_or.reduce(held[codes], axis=0)]
+        scores = by_words(share) if asked.vector is None else weights.of_cells(best, beside, share, top)
+        return RowCandidates(places if chosen is None else chosen[places], best, beside, share, scores, permitted)
+
+    def whole(self, asked: RowQuestion, found: RowCandidates, weights: RowWeights) -> Floats | None:
+        """Similarity of what each candidate says as a whole; None where its vectors are not kept."""
+        if asked.vector is None or len(self.row_vectors) != self.combinations.shape[1]:
+            return None
+        return weights.scaled(self.row_vectors[found.places] @ asked.vector)
+
+    def best(
+        self, found: RowCandidates, scores: NDArray[np.float64], semantic: Floats, k: int, threshold: float
+    ) -> FoundRows:
+        """The best `k` rows of the candidates with a score of at least `threshold`, ties by row number."""
         rows: list[NDArray[np.int32]] = []
         ranks: list[NDArray[np.int64]] = []
         missing = k
-        for place in best:
-            combination = places[place]
+        for place in _best(scores, k, threshold):
+            combination = found.places[place]
             of_it = self.row_order[self.row_starts[combination] : self.row_starts[combination + 1]]
-            if permitted is not None:
-                of_it = of_it[permitted[of_it]]
+            if found.permitted is not None:
+                of_it = of_it[found.permitted[of_it]]
             rows.append(of_it[:missing])
             ranks.append(np.full(len(rows[-1]), place, dtype=np.int64))
             missing -= len(rows[-1])
             if not missing:
                 break
-        found = np.concatenate(rows) if rows else np.empty(0, dtype=np.int32)
+        at_rows = np.concatenate(rows) if rows else np.empty(0, dtype=np.int32)
         at = np.concatenate(ranks) if ranks else np.empty(0, dtype=np.int64)
-        return FoundRows(self.row_numbers[found], scores[at], nearness[at], shares[at])
+        return FoundRows(self.row_numbers[at_rows], scores[at], semantic[at], found.share[at])
 
-    def text_scores(self, asked: RowQuestion) -> tuple[Floats, NDArray[np.uint16]]:
+    def text_scores(self, asked: RowQuestion, weights: RowWeights) -> tuple[Floats, NDArray[np.uint16]]:
         """For every text: its similarity to the question in [0, 1], and which of the terms it holds, as bits."""
         near = np.zeros(self.texts + 1, dtype=np.float32)  # the last one is the empty cell
         if asked.composed is not None and len(self.composed_ids):
@@ -167,7 +228,7 @@ class TableIndex:
             for word in words:
                 texts = self.postings[self.posting_starts[word] : self.posting_starts[word + 1]]
                 held[texts] |= np.uint16(1 << bit)
-        return np.clip(near, 0, 1, out=near), held
+        return np.where(near > 0, weights.scaled(near), 0).astype(np.float32), held
 
     def _composed(self, question: Floats) -> Floats:
         length = float(np.linalg.norm(question)) or 1.0
@@ -192,28 +253,20 @@ class TableIndex:
         flags[self.row_combination[permitted]] = True
         return np.flatnonzero(flags)
 
-    def _candidates(
-        self, asked: RowQuestion, chosen: NDArray[np.int64] | None, threshold: float
-    ) -> tuple[NDArray[np.int64], Floats, Floats]:
-        """Combinations that may reach the threshold, with their nearness and their share of the question's words."""
-        near, held = self.text_scores(asked)
-        codes = self.combinations if chosen is None else self.combinations[:, chosen]
-        marked = near.copy()
-        marked[held > 0] += HOLDS
-        bound = marked[codes[0]]
-        for column in codes[1:]:
-            np.maximum(bound, marked[column], out=bound)
-        others = BESIDE * (len(codes) - 1)
-        # What lies beside the best column adds to it only above FIT.
-        least = threshold if threshold <= FIT else (threshold + others * FIT) / (1 + others)
-        places = np.flatnonzero(bound >= least)
-        codes = codes[:, places]
-        similar = near[codes]
-        best = similar.max(axis=0)
-        beside = np.maximum(similar - FIT, 0).sum(axis=0) - np.maximum(best - FIT, 0)
-        nearness = np.minimum(best + BESIDE * beside, 1).astype(np.float32)
-        bits = np.bitwise_or.reduce(held[codes], axis=0)
-        return places if chosen is None else chosen[places], nearness, _weights(asked.terms)[bits]
+
+def _possible(near: Floats, held: NDArray[np.uint16], codes: Ints, least: float, count: int) -> NDArray[np.int64]:
+    """Places of the combinations with a word of the question or a near cell, and of the `count` nearest others."""
+    marked = near.copy()
+    marked[held > 0] += HOLDS
+    bound = marked[codes[0]]
+    for column in codes[1:]:
+        np.maximum(bound, marked[column], out=bound)
+    places = np.flatnonzero(bound >= least)
+    others = np.where(bound >= HOLDS, -1.0, bound) if count else bound
+    if count >= len(bound):
+        return np.arange(len(bound))
+    nearest = np.argpartition(-others, count - 1)[:count] if count else np.empty(0, dtype=np.int64)
+    return np.union1d(places, nearest)
 
 
 def _weights(terms: Sequence[tuple[Ints, float]]) -> Floats:

@@ -13,6 +13,9 @@ SELECT id, value FROM texts WHERE NOT whole ORDER BY hash(value) LIMIT ?
 -- name: whole_texts
 SELECT id, value FROM texts WHERE whole ORDER BY id
 
+-- name: texts_by_id
+SELECT id, value FROM texts WHERE id IN (SELECT unnest(?))
+
 -- name: make_words
 CREATE OR REPLACE TABLE words AS SELECT (row_number() OVER (ORDER BY word) - 1)::INTEGER AS id, word,
 count(*)::INTEGER AS texts FROM held GROUP BY word

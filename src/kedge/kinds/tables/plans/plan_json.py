@@ -257,11 +257,11 @@ class _Reader:
             raise PlanError(f"A filter with {item.op.value!r} on {column.name!r} has {len(item.values)} values.")
         if item.part and not column.type.dated:
             raise PlanError(f"Column {column.name!r} holds no dates, so it has no {item.part.value}.")
-        if item.op in _ORDERING and not (column.type.measured or column.type.dated):
+        if item.op in _ORDERING and not (column.type.compared or column.type.dated):
             raise PlanError(
                 f"Column {column.name!r} is {column.type.value}: it cannot be compared with {item.op.value!r}."
             )
-        if item.op is Op.CONTAINS and (column.type.measured or column.type.dated or column.type is ColumnType.BOOLEAN):
+        if item.op is Op.CONTAINS and (column.type.compared or column.type.dated or column.type is ColumnType.BOOLEAN):
             raise PlanError(f"Column {column.name!r} is {column.type.value}: it contains no text.")
 
     def check_measure(self, measure: Measure) -> None:
@@ -278,6 +278,11 @@ class _Reader:
                     f"Column {column.name!r} is {column.type.value}: no {measure.func.value} can be computed of it.",
                     hint="Numbers: " + ", ".join(repr(c.name) for c in self._table.columns if c.type.measured)[:400],
                 )
+            if (measure.inner or measure.func) is Func.SUM and not computed and not column.added:
+                raise PlanError(
+                    f"Column {column.name!r} holds years, parts of a date, places or ranks: their sum means nothing.",
+                    hint="Count the rows, or ask for the least, the most or the average.",
+                )
         if measure.per_part and not (measure.per and self.column(measure.per, "per").type.dated):
             raise PlanError("`per_part` needs a column of dates in `per`.")
         if measure.column is None and (measure.inner or measure.func) is not Func.COUNT:
@@ -287,7 +292,7 @@ class _Reader:
 
 
 def _scalar(value: Json, column: Column, part: DatePart | None) -> Scalar:
-    if part is not None or column.type.measured:
+    if part is not None or column.type.compared:
         return _number(value, repr(column.name))
     if column.type is ColumnType.BOOLEAN:
         if not isinstance(value, bool):

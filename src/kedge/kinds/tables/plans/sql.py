@@ -216,7 +216,7 @@ class PlanSql:
             cell = f"{item.part.value}({cell})" if item.part is DatePart.YEAR else self._part(cell, item.part)
         elif kind.dated:
             return self._dated(cell, item, out)
-        elif not kind.measured and kind is not ColumnType.BOOLEAN:
+        elif not kind.compared and kind is not ColumnType.BOOLEAN:
             cell = f"CAST({cell} AS VARCHAR)"
         if item.op is Op.CONTAINS:
             out.values.append(str(item.values[0]))

@@ -1,1 +1,1 @@
-"""Questions over small tables: link their words, enumerate readings, weigh them with learned weights, choose."""
+"""Readings of the tables of a session: loaded whole, or of some rows and run over all."""

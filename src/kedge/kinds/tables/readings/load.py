@@ -8,7 +8,7 @@ from datetime import date, datetime
 
 import duckdb
 
-from kedge.kinds.tables.readings.sheet import MOST_ROWS, Sheet, build_sheet
+from kedge.answer.sheets.sheet import MOST_ROWS, Sheet, build_sheet
 from kedge.kinds.tables.schema import ROW, Table
 
 _CELLS = 100_000
@@ -45,11 +45,11 @@ def load_sheet(cursor: duckdb.DuckDBPyConnection, table: Table, written: str | N
     # Names of our own only.
     statement = f"SELECT {ROW}, {fields} FROM {written or table.relation} ORDER BY {ROW}"  # noqa: S608
     rows = cursor.execute(statement).fetchall()
-    cells = [[_text(cell) for cell in row[1:]] for row in rows]
+    cells = [[cell_text(cell) for cell in row[1:]] for row in rows]
     return LoadedSheet(build_sheet([column.name for column in table.columns], cells), [int(row[0]) for row in rows])
 
 
-def _text(cell: object) -> str:
+def cell_text(cell: object) -> str:
     """A cell as people write it."""
     if cell is None:
         return ""

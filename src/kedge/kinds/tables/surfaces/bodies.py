@@ -52,6 +52,7 @@ class SessionQuery(Request):
         ge=1,
         description="Which of the readings that the last answer showed is meant; the likeliest if not given.",
     )
+    query_embedding: bool = Field(False, description="Tell the question's vector too, where rows are retrieved.")
     plan: JsonObject | None = Field(None, description="A plan as JSON, checked against the table, run as it is.")
 
 

@@ -68,10 +68,12 @@ def ask_session(
     threshold: float | None = None,
     where: Mapping[str, Json] | None = None,
     reading: int | None = None,
+    query_embedding: bool = False,
     plan: Mapping[str, Json] | None = None,
 ) -> ClientCall[Answer]:
     """Ask a table, or run a plan over it."""
     asked = {"query": query, "k": k, "threshold": threshold, "filter": dict(where or {}), "reading": reading}
+    asked |= {"query_embedding": True} if query_embedding else {}
     body = asked if plan is None else {**asked, "plan": dict(plan)}
     return ClientCall("POST", at("/api/sessions/{id}/query", id=session_id), reads(Answer), body=body)
 

@@ -12,8 +12,9 @@ import typer
 from kedge.core.errors import UsageError
 from kedge.core.excerpt import excerpt
 from kedge.core.outside import to_json
-from kedge.core.values import DEFAULT_TENANT
+from kedge.core.values import DEFAULT_TENANT, Deleted
 from kedge.kinds.tables.surfaces.opened import sessions_of
+from kedge.kinds.tables.values import ExportedRows
 from kedge.surfaces.cli.common import CommandRun, command, scope
 from kedge.surfaces.cli.tables import confirm, plain_table, show_fields
 
@@ -147,7 +148,7 @@ def export(
 
     count = session.with_engine(settings, work)
     if session.json:
-        session.emit({"rows": count, "file": str(output)})
+        session.emit(to_json(ExportedRows(count, str(output))))
     else:
         session.note(f"{count:,} rows written")
 
@@ -166,7 +167,7 @@ def delete_(
 
     session.with_engine(settings, work)
     if session.json:
-        session.emit({"deleted": name})
+        session.emit(to_json(Deleted(name)))
     else:
         session.out.print(f"deleted {name}", markup=False)
 

@@ -195,6 +195,7 @@ def _query(body: SessionQuery, scope: Scope, user: str) -> Query:
         threshold=body.threshold,
         user=user,
         reading=body.reading,
+        embedding=body.query_embedding,
     )
 
 

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import Collection as AbstractCollection
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from kedge.core.errors import ConflictError, NotFoundError, UsageError
 from kedge.core.ids import new_id
 from kedge.core.settings import Settings
-from kedge.core.values import ApiKey, Collection, Document, DocumentStatus, Job, Json, Metadata, Passage, Scope
+from kedge.core.values import (
+    PERIOD_DAYS,
+    ApiKey,
+    Collection,
+    Document,
+    DocumentStatus,
+    Job,
+    Json,
+    Metadata,
+    Passage,
+    Scope,
+)
 from kedge.stores.catalog.memory.indexes import MemoryIndexes
 from kedge.stores.catalog.memory.state import State, Version
 from kedge.stores.catalog.ports import DeadPassages, QueryRecord
@@ -201,10 +214,14 @@ class MemoryPassages:
         building.sort(key=lambda version: version.document.id)
         return [passage.id for version in building for _, passage in sorted(version.passages.items())]
 
-    async def mark_indexed(self, passage_ids: Sequence[str], index_name: str) -> list[str]:
-        held = self._state.held()
+    async def mark_indexed(
+        self, passage_ids: Sequence[str], index_name: str, *, kept: AbstractCollection[str] = ()
+    ) -> list[str]:
+        held, now = self._state.held(), datetime.now(UTC)
         marked = [passage_id for passage_id in dict.fromkeys(passage_ids) if passage_id in held]
-        self._state.indexed |= {(passage_id, index_name) for passage_id in marked}
+        for key in marked:
+            if key not in kept or (key, index_name) not in self._state.indexed:
+                self._state.indexed[key, index_name] = now
         return marked
 
     async def live(self, scope: Scope, passage_ids: Sequence[str]) -> dict[str, Passage]:
@@ -219,7 +236,13 @@ class MemoryPassages:
         if document is None or document.scope.tenant != tenant:
             return []
         visible = self._state.visible(document)
-        return [p for p in visible if p.index >= first and (last is None or p.index <= last)]
+        collection = self._state.collections.get(document.scope)
+        model, index = (collection.embedder, collection.index_name) if collection is not None else (None, "")
+        return [
+            replace(p, embedded_at=self._state.indexed.get((p.id, index)), embedding_model=model)
+            for p in visible
+            if p.index >= first and (last is None or p.index <= last)
+        ]
 
     async def scan(self, scope: Scope, batch: int = 1000) -> AsyncIterator[list[Passage]]:
         documents = sorted(self._state.within(scope), key=lambda document: document.id)
@@ -323,13 +346,22 @@ class MemoryAnalytics:
     async def record(self, query: QueryRecord) -> None:
         self._state.queries.setdefault(query.query_id, query)
 
-    async def feedback(self, tenant: str, query_id: str, rating: int, comment: str | None) -> str:  # noqa: ARG002
-        if not 1 <= rating <= 5:
-            raise UsageError(f"The rating must be between 1 and 5, not {rating}.")
+    async def feedback(
+        self,
+        tenant: str,
+        query_id: str,
+        rating: int,
+        comment: str | None,  # noqa: ARG002
+        *,
+        binary: bool = False,
+    ) -> str:
+        scale = "binary" if binary or rating == 0 else "five"
+        if rating not in ((0, 1) if scale == "binary" else range(1, 6)):
+            raise UsageError(f"The rating {rating} is neither from 1 to 5 nor a binary 0 or 1.")
         query = self._state.queries.get(query_id)
         if query is None or query.tenant != tenant:
             raise NotFoundError(f"There is no query {query_id!r}.", hint="Use the query_id of an answer.")
-        self._state.ratings.append((query_id, rating))
+        self._state.ratings.append((query_id, rating, scale))
         return new_id()
 
     async def sweep(self, before: datetime) -> int:
@@ -347,9 +379,9 @@ class MemoryAnalytics:
         self._state.ratings[:] = [one for one in self._state.ratings if one[0] not in gone]
         return len(gone)
 
-    async def summary(self, tenant: str) -> Metadata:
+    async def summary(self, tenant: str, since: datetime | None = None, top: int = 10) -> Metadata:
         queries = [query for query in self._state.queries.values() if query.tenant == tenant]
-        ratings = [rating for query_id, rating in self._state.ratings if self._state.queries[query_id].tenant == tenant]
+        ratings = [one for one in self._state.ratings if self._state.queries[one[0]].tenant == tenant]
         used = sorted(query.strategy_used for query in queries)
         strategies: dict[str, Json] = {strategy: used.count(strategy) for strategy in used}
         times = ("vector_search_ms", "graph_traversal_ms", "fusion_ms", "rerank_ms")
@@ -361,8 +393,31 @@ class MemoryAnalytics:
             "mean_execution_time_ms": _mean(query.execution_time_ms for query in queries),
             **{f"mean_{name}": _mean(query.metrics.get(name) for query in queries) for name in times},
             "feedback": len(ratings),
-            "mean_rating": _mean(ratings),
+            "mean_rating": _mean(rating for _, rating, scale in ratings if scale == "five"),
+            "yes_share": _mean(rating for _, rating, scale in ratings if scale == "binary"),
+            **_period(queries, since or datetime.now(UTC) - timedelta(days=PERIOD_DAYS), top),
         }
+
+
+def _period(queries: Iterable[QueryRecord], since: datetime, top: int) -> dict[str, Json]:
+    kept = [query for query in queries if query.created_at >= since]
+    counted = Counter(query.query_hash for query in kept)
+    minutes = (datetime.now(UTC) - since).total_seconds() / 60
+    often: list[Json] = []
+    for query_hash, count in sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:top]:
+        own = [query for query in kept if query.query_hash == query_hash]
+        met = [query.metrics.get("confidence_threshold_met") for query in own]
+        known = [1.0 - bool(one) for one in met if one is not None]
+        often.append(
+            {
+                "query_hash": query_hash,
+                "count": count,
+                "refusal_share": _mean(known) or 0.0,
+                "mean_execution_time_ms": _mean(query.execution_time_ms for query in own),
+                "words": next((query.words for query in own if query.words is not None), None),
+            }
+        )
+    return {"queries_per_minute": len(kept) / minutes if minutes > 0 else 0.0, "top_queries": often}
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

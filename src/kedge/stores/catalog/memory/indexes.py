@@ -51,7 +51,7 @@ class MemoryIndexes:
             await self.unmark(index_name)
 
     async def unmark(self, index_name: str) -> None:
-        self._state.indexed = {mark for mark in self._state.indexed if mark[1] != index_name}
+        self._state.indexed = {mark: at for mark, at in self._state.indexed.items() if mark[1] != index_name}
 
     async def missing(self, scope: Scope, index_name: str, batch: int) -> AsyncIterator[list[Passage]]:
         documents = sorted(self._state.within(scope), key=lambda document: document.id)

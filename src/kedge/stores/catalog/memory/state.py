@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from kedge.core.values import Collection, Document, Job, Passage, Scope
 from kedge.stores.catalog.ports import QueryRecord, SpareIndex
@@ -29,11 +30,12 @@ class State:
     documents: dict[str, Document] = field(default_factory=dict)
     versions: dict[str, Version] = field(default_factory=dict)
     retired: set[str] = field(default_factory=set)
-    indexed: set[tuple[str, str]] = field(default_factory=set)
+    indexed: dict[tuple[str, str], datetime] = field(default_factory=dict)
+    """(Passage, index) → when its vector was made."""
     spare: dict[tuple[Scope, str], SpareIndex] = field(default_factory=dict)
     jobs: dict[str, Job] = field(default_factory=dict)
     queries: dict[str, QueryRecord] = field(default_factory=dict)
-    ratings: list[tuple[str, int]] = field(default_factory=list)
+    ratings: list[tuple[str, int, str]] = field(default_factory=list)
 
     def kill(self, versions: Iterable[Version]) -> None:
         """These versions are dead, and their passages are in no index any more unless others hold them too."""
@@ -42,7 +44,7 @@ class State:
             if version.state != "dead":
                 version.state, version.died = "dead", last + 1
         held = self.held()
-        self.indexed = {mark for mark in self.indexed if mark[0] in held}
+        self.indexed = {mark: at for mark, at in self.indexed.items() if mark[0] in held}
 
     def held(self) -> set[str]:
         """Ids of passages of live and staged versions."""

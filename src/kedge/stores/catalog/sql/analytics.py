@@ -1,20 +1,26 @@
-"""Queries, metrics and feedback in SQL. Hashes only: there is no column for a question's words (D-17)."""
+"""Queries, metrics and feedback in SQL. Hashes only (D-17), and words in a table of their own where they are wanted."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Select, delete, func, insert, select, update
+from sqlalchemy import Connection, Select, case, delete, func, insert, select, update
 
 from kedge.core.errors import NotFoundError, UsageError
 from kedge.core.ids import new_id
-from kedge.core.values import Json, Metadata
+from kedge.core.values import PERIOD_DAYS, Json, Metadata
 from kedge.stores.batches import batches
 from kedge.stores.catalog.ports import QueryRecord
 from kedge.stores.catalog.sql.database import Database, upsert
-from kedge.stores.catalog.sql.schema import analytics_sessions, feedback_events, rag_queries, retrieval_metrics
+from kedge.stores.catalog.sql.schema import (
+    analytics_sessions,
+    feedback_events,
+    query_words,
+    rag_queries,
+    retrieval_metrics,
+)
 
 METRICS = frozenset(retrieval_metrics.c.keys()) - {"id", "query_id", "extra", "created_at"}
 SWEPT = 1000
@@ -34,9 +40,11 @@ class SqlAnalytics:
     async def record(self, query: QueryRecord) -> None:
         await self._database.write(_record, query)
 
-    async def feedback(self, tenant: str, query_id: str, rating: int, comment: str | None) -> str:
-        check_rating(rating)
-        return await self._database.write(_feedback, tenant, query_id, rating, comment)
+    async def feedback(
+        self, tenant: str, query_id: str, rating: int, comment: str | None, *, binary: bool = False
+    ) -> str:
+        row: dict[str, Json] = {"rating": rating, "scale": scale_of(rating, binary=binary), "comment": comment}
+        return await self._database.write(_feedback, tenant, query_id, row)
 
     async def sweep(self, before: datetime) -> int:
         swept = 0
@@ -47,14 +55,19 @@ class SqlAnalytics:
     async def erase(self, tenant: str, user_hash: str) -> tuple[int, list[str]]:
         return await self._database.write(_erase, tenant, user_hash)
 
-    async def summary(self, tenant: str) -> Metadata:
-        return await self._database.read(_summary, tenant)
+    async def summary(self, tenant: str, since: datetime | None = None, top: int = 10) -> Metadata:
+        return await self._database.read(_summary, tenant, since, top)
 
 
-def check_rating(rating: int) -> None:
-    """D-17: 1 to 5."""
+def scale_of(rating: int, *, binary: bool) -> str:
+    """What the rating is on: `five` (D-17), or `binary` (D-40), as a 0 always is. UsageError for one on neither."""
+    if binary or rating == 0:
+        if rating in (0, 1):
+            return "binary"
+        raise UsageError(f"A binary rating must be 0 or 1, not {rating}.", hint="Leave `binary` out for 1 to 5.")
     if not 1 <= rating <= 5:
-        raise UsageError(f"The rating must be between 1 and 5, not {rating}.")
+        raise UsageError(f"The rating must be between 1 and 5, not {rating}.", hint="Or 0 and 1 for no and yes.")
+    return "five"
 
 
 def _record(connection: Connection, query: QueryRecord) -> None:
@@ -63,6 +76,9 @@ def _record(connection: Connection, query: QueryRecord) -> None:
         return
     if query.session_id is not None:
         _touch_session(connection, query, query.session_id)
+    if query.words is not None:
+        said = {"tenant": query.tenant, "query_hash": query.query_hash, "words": query.words}
+        upsert(connection, query_words, [said], ())
     values = {
         "id": query.query_id,
         "tenant": query.tenant,
@@ -96,12 +112,12 @@ def _touch_session(connection: Connection, query: QueryRecord, session_id: str) 
     connection.execute(update(analytics_sessions).where(earlier).values(ended_at=query.created_at))
 
 
-def _feedback(connection: Connection, tenant: str, query_id: str, rating: int, comment: str | None) -> str:
+def _feedback(connection: Connection, tenant: str, query_id: str, said: Mapping[str, Json]) -> str:
     known = (rag_queries.c.id == query_id) & (rag_queries.c.tenant == tenant)
     if connection.execute(select(rag_queries.c.id).where(known)).first() is None:
         raise NotFoundError(f"There is no query {query_id!r}.", hint="Use the query_id of an answer.")
     feedback_id = new_id()
-    row = {"id": feedback_id, "query_id": query_id, "rating": rating, "comment": comment}
+    row = {"id": feedback_id, "query_id": query_id, **said}
     connection.execute(insert(feedback_events), [{**row, "created_at": datetime.now(UTC)}])
     return feedback_id
 
@@ -139,21 +155,24 @@ def _forget(connection: Connection, query_ids: Sequence[str]) -> None:
         connection.execute(delete(retrieval_metrics).where(retrieval_metrics.c.query_id.in_(some)))
         connection.execute(delete(feedback_events).where(feedback_events.c.query_id.in_(some)))
         connection.execute(delete(rag_queries).where(rag_queries.c.id.in_(some)))
+    asked = (rag_queries.c.tenant == query_words.c.tenant) & (rag_queries.c.query_hash == query_words.c.query_hash)
+    connection.execute(delete(query_words).where(~select(rag_queries.c.id).where(asked).exists()))
 
 
-def _summary(connection: Connection, tenant: str) -> Metadata:
+def _summary(connection: Connection, tenant: str, since: datetime | None, top: int) -> Metadata:
     queries = select(func.count(), func.avg(rag_queries.c.execution_time_ms)).where(rag_queries.c.tenant == tenant)
     count, mean = connection.execute(queries).one()
     means = connection.execute(
         _metrics_of(tenant, *(func.avg(retrieval_metrics.c[name]).label(f"mean_{name}") for name in TIMES))
     ).one()
     refused = retrieval_metrics.c.confidence_threshold_met.is_(False)
+    scale, rating = feedback_events.c.scale, feedback_events.c.rating
     ratings = (
-        select(func.count(), func.avg(feedback_events.c.rating))
+        select(func.count(), func.avg(case((scale == "five", rating))), func.avg(case((scale == "binary", rating))))
         .join(rag_queries, rag_queries.c.id == feedback_events.c.query_id)
         .where(rag_queries.c.tenant == tenant)
     )
-    rated, mean_rating = connection.execute(ratings).one()
+    rated, mean_rating, yes = connection.execute(ratings).one()
     return {
         "queries": count,
         "sessions": _sessions(connection, tenant),
@@ -163,7 +182,37 @@ def _summary(connection: Connection, tenant: str) -> Metadata:
         **means._mapping,
         "feedback": rated,
         "mean_rating": None if mean_rating is None else float(mean_rating),
+        "yes_share": None if yes is None else float(yes),
+        **_period(connection, tenant, since or datetime.now(UTC) - timedelta(days=PERIOD_DAYS), top),
     }
+
+
+def _period(connection: Connection, tenant: str, since: datetime, top: int) -> dict[str, Json]:
+    """How many queries came in a minute since then, and which the most often; ties by hash."""
+    count, met = func.count(), retrieval_metrics.c.confidence_threshold_met
+    own = (rag_queries.c.tenant == tenant) & (rag_queries.c.timestamp >= since)
+    total = connection.execute(select(count).select_from(rag_queries).where(own)).scalar_one()
+    minutes = (datetime.now(UTC) - since).total_seconds() / 60
+    joined = rag_queries.outerjoin(retrieval_metrics, retrieval_metrics.c.query_id == rag_queries.c.id).outerjoin(
+        query_words,
+        (query_words.c.tenant == rag_queries.c.tenant) & (query_words.c.query_hash == rag_queries.c.query_hash),
+    )
+    refused = func.avg(case((met.is_(True), 0.0), (met.is_(False), 1.0)))
+    mean, words = func.avg(rag_queries.c.execution_time_ms), func.max(query_words.c.words)
+    often = (
+        select(rag_queries.c.query_hash, count, refused, mean, words)
+        .select_from(joined)
+        .where(own)
+        .group_by(rag_queries.c.query_hash)
+        .order_by(count.desc(), rag_queries.c.query_hash)
+        .limit(top)
+    )
+    names = ("query_hash", "count", "refusal_share", "mean_execution_time_ms", "words")
+    found: list[Json] = [
+        {**dict(zip(names, row, strict=True)), "refusal_share": float(row[2] or 0.0)}
+        for row in connection.execute(often)
+    ]
+    return {"queries_per_minute": total / minutes if minutes > 0 else 0.0, "top_queries": found}
 
 
 def _metrics_of(tenant: str, *columns: Any) -> Select[Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any
 
@@ -13,8 +15,8 @@ from kedge.core.values import Passage, Scope
 from kedge.stores.batches import batches
 from kedge.stores.catalog.ports import DeadPassages
 from kedge.stores.catalog.sql.database import Database, upsert
+from kedge.stores.catalog.sql.schema import collections, documents, passage_indexes
 from kedge.stores.catalog.sql.schema import document_versions as versions
-from kedge.stores.catalog.sql.schema import documents, passage_indexes
 from kedge.stores.catalog.sql.schema import passages as table
 from kedge.stores.catalog.sql.versions import BUILDING, DEAD, LIVE, not_shared
 
@@ -60,8 +62,10 @@ class SqlPassages:
     async def staged(self, scope: Scope) -> list[str]:
         return await self._database.read(_staged, scope)
 
-    async def mark_indexed(self, passage_ids: Sequence[str], index_name: str) -> list[str]:
-        return await self._database.write(_mark_indexed, passage_ids, index_name)
+    async def mark_indexed(
+        self, passage_ids: Sequence[str], index_name: str, *, kept: Collection[str] = ()
+    ) -> list[str]:
+        return await self._database.write(_mark_indexed, passage_ids, index_name, kept)
 
     async def live(self, scope: Scope, passage_ids: Sequence[str]) -> dict[str, Passage]:
         return await self._database.read(_live, scope, passage_ids)
@@ -138,15 +142,20 @@ def _staged(connection: Connection, scope: Scope) -> list[str]:
     return list(connection.execute(statement.order_by(versions.c.document_id, table.c.position)).scalars())
 
 
-def _mark_indexed(connection: Connection, passage_ids: Sequence[str], index_name: str) -> list[str]:
+def _mark_indexed(
+    connection: Connection, passage_ids: Sequence[str], index_name: str, kept: Collection[str]
+) -> list[str]:
     """Only ids of live or staged versions: what is dead may be swept from the index at any time."""
     marked: set[str] = set()
+    now = datetime.now(UTC)
     for ids in batches(dict.fromkeys(passage_ids)):
         held = select(table.c.passage_id).distinct().join(versions, versions.c.id == table.c.version_id)
         alive = held.where(table.c.passage_id.in_(ids) & (versions.c.state != DEAD))
         found = list(connection.execute(alive).scalars())
-        marks = [{"passage_id": passage_id, "index_name": index_name} for passage_id in found]
-        upsert(connection, passage_indexes, marks, ())
+        marks = [{"passage_id": key, "index_name": index_name, "embedded_at": now} for key in found]
+        upsert(connection, passage_indexes, [mark for mark in marks if mark["passage_id"] in kept], ())
+        made = [mark for mark in marks if mark["passage_id"] not in kept]
+        upsert(connection, passage_indexes, made, ("embedded_at",))
         marked.update(found)
     return [passage_id for passage_id in dict.fromkeys(passage_ids) if passage_id in marked]
 
@@ -190,10 +199,21 @@ def _live(connection: Connection, scope: Scope, passage_ids: Sequence[str]) -> d
 
 
 def _of_document(connection: Connection, tenant: str, document_id: str, first: int, last: int | None) -> list[Passage]:
-    statement = _visible().where(documents.c.id == document_id, documents.c.tenant == tenant, table.c.position >= first)
+    used = (collections.c.tenant == documents.c.tenant) & (collections.c.name == documents.c.collection)
+    marked = (passage_indexes.c.passage_id == table.c.passage_id) & (
+        passage_indexes.c.index_name == collections.c.index_name
+    )
+    statement = (
+        _visible()
+        .add_columns(passage_indexes.c.embedded_at, collections.c.embedder)
+        .join(collections, used)
+        .outerjoin(passage_indexes, marked)
+        .where(documents.c.id == document_id, documents.c.tenant == tenant, table.c.position >= first)
+    )
     if last is not None:
         statement = statement.where(table.c.position <= last)
-    return [read_passage(row) for row in connection.execute(statement.order_by(table.c.position))]
+    rows = connection.execute(statement.order_by(table.c.position)).all()
+    return [replace(read_passage(row[:-2]), embedded_at=row[-2], embedding_model=row[-1]) for row in rows]
 
 
 def _scan(connection: Connection, scope: Scope, batch: int, after: tuple[str, int]) -> list[Passage]:

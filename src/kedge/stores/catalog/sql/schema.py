@@ -29,7 +29,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-REVISION = "0006"
+REVISION = "0007"
 """The migration that makes this schema: a database at another one is upgraded, or refused if it is newer."""
 
 metadata = MetaData(
@@ -176,6 +176,8 @@ passage_indexes = Table(
     metadata,
     Column("passage_id", Bytewise, primary_key=True),
     Column("index_name", Bytewise, primary_key=True),
+    # When the vector was made; empty for those of before this was kept.
+    Column("embedded_at", UtcDateTime),
     sqlite_with_rowid=False,
 )
 """Which passages have their vector in which physical index. Holds ids of live and staged versions only."""
@@ -212,6 +214,7 @@ ingestion_jobs = Table(
     _required("processed_chunks", Integer, server_default="0"),
     _required("files_discovered", Integer, server_default="0"),
     _required("files_processed", Integer, server_default="0"),
+    _required("files_new", Integer, server_default="0"),
     _required("files_skipped", Integer, server_default="0"),
     _required("files_failed", Integer, server_default="0"),
     _required("files_deleted", Integer, server_default="0"),
@@ -284,14 +287,27 @@ retrieval_metrics = Table(
     _required("created_at", UtcDateTime),
 )
 
+query_words = Table(
+    "query_words",
+    metadata,
+    # The words of questions, where the setting `keep_questions` says so; none else has them.
+    Column("tenant", Bytewise, primary_key=True),
+    Column("query_hash", Bytewise, primary_key=True),
+    _required("words", Text),
+)
+
 feedback_events = Table(
     "feedback_events",
     metadata,
     Column("id", Bytewise, primary_key=True),
     _required("query_id", Bytewise, ForeignKey("rag_queries.id")),
     _required("rating", Integer),
+    # `five`: 1 to 5; `binary`: 0 for no, 1 for yes.
+    _required("scale", Bytewise, server_default="five"),
     Column("comment", Text),
     _required("created_at", UtcDateTime),
-    CheckConstraint("rating BETWEEN 1 AND 5", name="rating"),
+    CheckConstraint(
+        "(scale = 'five' AND rating BETWEEN 1 AND 5) OR (scale = 'binary' AND rating BETWEEN 0 AND 1)", name="rating"
+    ),
     Index(None, "query_id"),
 )

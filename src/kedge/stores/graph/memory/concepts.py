@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 from kedge.core.ids import concept_id
 from kedge.core.settings import Settings
 from kedge.core.values import Concept, GraphBatch, GraphChunk, GraphDocument, MentionKind, Role, Scope, Triple
 from kedge.stores.graph.concepts import by_confidence, check_batch, described, heaviest_first, merged
-from kedge.stores.graph.reads import search_terms
+from kedge.stores.graph.reads import DocumentState, search_terms
 from kedge.stores.ports import ConceptHit, GraphEdge
 
 
@@ -20,6 +21,8 @@ class _ConceptGraph:
 
     concepts: dict[str, Concept] = field(default_factory=dict)
     documents: dict[str, GraphDocument] = field(default_factory=dict)
+    written: dict[str, datetime] = field(default_factory=dict)
+    """When each document was."""
     chunks: dict[str, GraphChunk] = field(default_factory=dict)
     mentions: dict[tuple[str, str, MentionKind], tuple[int, Role]] = field(default_factory=dict)
     """(passage, concept key, kind) → frequency and role."""
@@ -61,6 +64,7 @@ class MemoryGraph:
         for key, concept in described(batch).items():
             graph.concepts[key] = merged(graph.concepts.get(key, concept), concept)
         graph.documents |= {document.document_id: document for document in batch.documents}
+        graph.written |= dict.fromkeys((document.document_id for document in batch.documents), datetime.now(UTC))
         graph.chunks |= {chunk.passage_id: chunk for chunk in batch.chunks}
         graph.mentions |= {(m.passage_id, m.concept_key, m.kind): (m.frequency, m.role) for m in batch.mentions}
         graph.triples |= {(t.passage_id, t.subject, t.predicate, t.object): t for t in batch.triples}
@@ -130,6 +134,19 @@ class MemoryGraph:
         chunks = self._of(scope).chunks.values()
         scored = sorted((-len(wanted & set(search_terms(chunk.preview))), chunk.passage_id) for chunk in chunks)
         return [passage for score, passage in scored[: max(limit, 0)] if score]
+
+    async def mark_documents(self, scope: Scope, document_ids: Sequence[str], status: str) -> None:
+        documents = self._of(scope).documents
+        for key in document_ids:
+            if key in documents:
+                documents[key] = replace(documents[key], status=status)
+
+    async def document_states(self, scope: Scope, document_ids: Sequence[str]) -> dict[str, DocumentState]:
+        graph = self._of(scope)
+        found = [graph.documents[key] for key in document_ids if key in graph.documents]
+        return {
+            one.document_id: DocumentState(one.chunk_count, one.status, graph.written[one.document_id]) for one in found
+        }
 
     async def triples_of(self, scope: Scope, concept_ids: Sequence[str]) -> list[Triple]:
         graph = self._of(scope)

@@ -36,6 +36,18 @@ WITH old, named, CASE WHEN named:Title THEN named.id END AS title
 DELETE old
 RETURN DISTINCT title
 
+// name: mark_documents
+UNWIND $rows AS id
+MATCH (d:Document {tenant: $tenant, collection: $collection, document_id: id})
+USING INDEX SEEK d:Document(tenant, collection, document_id)
+SET d.status = $status
+
+// name: document_states
+UNWIND $ids AS id
+MATCH (d:Document {tenant: $tenant, collection: $collection, document_id: id})
+USING INDEX SEEK d:Document(tenant, collection, document_id)
+RETURN d.document_id, d.chunk_count, d.status, d.ingested_at
+
 // name: title_documents
 UNWIND $rows AS row
 MATCH (d:Document {tenant: $tenant, collection: $collection, document_id: row.document})

@@ -10,6 +10,7 @@ from kedge.stores.graph.concepts import check_batch
 from kedge.stores.graph.neo4j import reading, removing, writing
 from kedge.stores.graph.neo4j.address import parse
 from kedge.stores.graph.neo4j.connection import Connection
+from kedge.stores.graph.reads import DocumentState
 from kedge.stores.ports import ConceptHit, GraphEdge
 
 BATCH = 1000
@@ -47,6 +48,12 @@ class Neo4jGraph:
 
     async def search_chunks(self, scope: Scope, text: str, limit: int) -> list[str]:
         return await reading.search_chunks(self._connection, scope, text, limit)
+
+    async def mark_documents(self, scope: Scope, document_ids: Sequence[str], status: str) -> None:
+        await self._connection.write(scope, writing.mark_documents, document_ids, status)
+
+    async def document_states(self, scope: Scope, document_ids: Sequence[str]) -> dict[str, DocumentState]:
+        return await reading.document_states(self._connection, scope, document_ids)
 
     async def triples_of(self, scope: Scope, concept_ids: Sequence[str]) -> list[Triple]:
         return await reading.triples_of(self._connection, scope, concept_ids)

@@ -14,6 +14,7 @@ from kedge.stores.graph.neo4j import words
 from kedge.stores.graph.neo4j.connection import Connection
 from kedge.stores.graph.neo4j.schema import CHUNK_WORDS, CONCEPT_WORDS, MENTIONS, PREDICATES
 from kedge.stores.graph.neo4j.writing import concept_ids, read_concept
+from kedge.stores.graph.reads import DocumentState
 from kedge.stores.ports import ConceptHit, GraphEdge
 from kedge.stores.queries import filled, load_queries
 
@@ -114,6 +115,17 @@ async def _find(connection: Connection, scope: Scope, kind: _Words, text: str, l
     query = words.query(scope, wanted, kind.fields)
     values = {"index": kind.index, "query": query, "terms": wanted, "limit": limit}
     return await connection.read(scope, kind.statement, candidates=max(CANDIDATES, limit), **values)
+
+
+async def document_states(
+    connection: Connection, scope: Scope, document_ids: Sequence[str]
+) -> dict[str, DocumentState]:
+    """By document id."""
+    found: dict[str, DocumentState] = {}
+    for ids in batches(dict.fromkeys(document_ids), IDS):
+        for key, count, status, at in await connection.read(scope, CYPHER["document_states"], ids=ids):
+            found[key] = DocumentState(count, status, at.to_native())
+    return found
 
 
 async def triples_of(connection: Connection, scope: Scope, concept_ids: Sequence[str]) -> list[Triple]:

@@ -83,6 +83,11 @@ def _fields(scope: Scope, concept: Concept) -> dict[str, Any]:
 # ---------------------------------------------------------------- documents and chunks
 
 
+async def mark_documents(transaction: Neo4jTransaction, document_ids: Sequence[str], status: str) -> None:
+    """Set the status of these documents."""
+    await transaction.run_over(CYPHER["mark_documents"], dict.fromkeys(document_ids), ROWS, status=status)
+
+
 async def _write_documents(transaction: Neo4jTransaction, documents: Mapping[str, GraphDocument]) -> None:
     """A document that was there gets new fields, titles and mentions in place of the old."""
     if not documents:

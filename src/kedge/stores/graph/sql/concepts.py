@@ -8,6 +8,7 @@ from kedge.core.settings import Settings
 from kedge.core.values import Concept, GraphBatch, Scope, Triple
 from kedge.stores.catalog.sql.database import Database
 from kedge.stores.graph.concepts import check_batch
+from kedge.stores.graph.reads import DocumentState
 from kedge.stores.graph.sql import reading, removing, writing
 from kedge.stores.ports import ConceptHit, GraphEdge
 
@@ -49,6 +50,12 @@ class SqlGraph:
 
     async def search_chunks(self, scope: Scope, text: str, limit: int) -> list[str]:
         return await self._database.read(reading.search_chunks, scope, text, limit)
+
+    async def mark_documents(self, scope: Scope, document_ids: Sequence[str], status: str) -> None:
+        await self._database.write(writing.mark_documents, scope, document_ids, status)
+
+    async def document_states(self, scope: Scope, document_ids: Sequence[str]) -> dict[str, DocumentState]:
+        return await self._database.read(reading.document_states, scope, document_ids)
 
     async def triples_of(self, scope: Scope, concept_ids: Sequence[str]) -> list[Triple]:
         return await self._database.read(reading.triples_of, scope, concept_ids)

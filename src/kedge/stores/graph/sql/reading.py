@@ -18,6 +18,7 @@ from kedge.stores.catalog.sql.schema_graph import (
     triples,
 )
 from kedge.stores.graph.concepts import by_confidence, heaviest_first
+from kedge.stores.graph.reads import DocumentState
 from kedge.stores.graph.sql import fulltext
 from kedge.stores.graph.sql.writing import load_concepts, within
 from kedge.stores.ports import ConceptHit, GraphEdge
@@ -168,6 +169,17 @@ def search_concepts(connection: Connection, scope: Scope, text: str, limit: int)
 def search_chunks(connection: Connection, scope: Scope, text: str, limit: int) -> list[str]:
     """Best first, then by id."""
     return fulltext.of(connection).find_chunks(connection, scope, text, limit)
+
+
+def document_states(connection: Connection, scope: Scope, document_ids: Sequence[str]) -> dict[str, DocumentState]:
+    """By document id."""
+    columns = graph_documents.c
+    found: dict[str, DocumentState] = {}
+    for ids in batches(dict.fromkeys(document_ids)):
+        wanted = select(columns.document_id, columns.chunk_count, columns.status, columns.ingested_at)
+        for row in connection.execute(wanted.where(within(graph_documents, scope), columns.document_id.in_(ids))):
+            found[row[0]] = DocumentState(*row[1:])
+    return found
 
 
 def triples_of(connection: Connection, scope: Scope, concept_ids: Sequence[str]) -> list[Triple]:

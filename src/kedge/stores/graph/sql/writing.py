@@ -174,6 +174,13 @@ def _write_documents(
     upsert(connection, graph_mentions, mentions, ("frequency", "relevance"))
 
 
+def mark_documents(connection: Connection, scope: Scope, document_ids: Sequence[str], status: str) -> None:
+    """Set the status of these documents."""
+    for ids in batches(dict.fromkeys(document_ids)):
+        chosen = (within(graph_documents, scope), graph_documents.c.document_id.in_(ids))
+        connection.execute(update(graph_documents).where(*chosen).values(status=status))
+
+
 def _document_row(scope: Scope, document: GraphDocument) -> dict[str, Any]:
     return {
         "tenant": scope.tenant,

@@ -214,7 +214,7 @@ class EdgeVectors:
         weights = self._terms.term_weights(point.text)
         if weights:
             vectors[TERMS] = _sparse(weights)
-        return engine.Point(inner_id(point.id, tenant), vectors, payload_of(tenant, point.payload))
+        return engine.Point(inner_id(point.id, tenant), vectors, payload_of(tenant, point.payload, point.text))
 
     def _delete(self, name: str, tenant: str, ids: Sequence[str]) -> None:
         index = self._load(name)

@@ -23,8 +23,8 @@ class IrisAddress:
     """What errors and logs may show: no password in it."""
     options: Mapping[str, Any] = field(repr=False)
     """Arguments of the driver's `connect`."""
-    vector_type: str = "DECIMAL"
-    """Type that a question's vector is converted to."""
+    vector_type: str = "DOUBLE"
+    """Keyword of the type that vectors have in the column, in what is written and in what is asked."""
 
     @classmethod
     def of(cls, url: str, key: str | None = None) -> IrisAddress:
@@ -40,7 +40,7 @@ class IrisAddress:
                 f"The IRIS URL has unknown options: {', '.join(sorted(given.keys() - _OPTIONS))}.",
                 hint=f"Known: {', '.join(sorted(_OPTIONS))}.",
             )
-        timeout, kind = given.get("timeout", "10"), given.get("vector_type", "decimal").lower()
+        timeout, kind = given.get("timeout", "10"), given.get("vector_type", "double").lower()
         if not timeout.isdecimal() or not int(timeout):
             raise ConfigError(f"timeout={timeout} is no positive whole number.", hint=_HINT)
         if kind not in _TYPES:

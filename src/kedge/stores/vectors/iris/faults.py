@@ -39,7 +39,7 @@ def _error(error: Exception, address: str) -> KedgeError:
     if code_of(error) == _TYPES_DIFFER:
         return StoreError(
             f"The IRIS server at {address} wants vectors of another type: {message}.",
-            hint="Name it in the URL: ?vector_type=double (or float).",
+            hint="The column's own type belongs into the URL: ?vector_type=double (or float, decimal).",
         )
     if any(sign in message.lower() for sign in _REFUSED):
         return StoreError(

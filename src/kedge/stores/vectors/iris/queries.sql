@@ -1,5 +1,5 @@
--- In braces stand names that Kedge makes ({table} with its schema, {name} without), as many question marks as there are
--- values ({marks}), and conditions of `conditions.py` ({where}).
+-- In braces stand names that Kedge makes ({table} with its schema, {name} without), the keyword of the vectors' type
+-- ({type}), as many question marks as there are values ({marks}), and conditions of `conditions.py` ({where}).
 
 -- name: isolation
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED
@@ -46,8 +46,12 @@ CREATE INDEX {name}TermsByDocument ON {table}Terms (doc_id)
 
 -- name: make_documents
 CREATE TABLE {table} (id VARCHAR(255) PRIMARY KEY, text_content LONGVARCHAR,
-embedding VECTOR(DOUBLE, {dimension}), metadata LONGVARCHAR,
+embedding VECTOR({type}, {dimension}), metadata LONGVARCHAR,
 created_timestamp TIMESTAMP DEFAULT CURRENT_TIMESTAMP)
+
+-- name: index_embedding
+-- Servers from 2025.1 on have it.
+CREATE INDEX {name} ON TABLE {table} (embedding) AS HNSW(Distance='DotProduct')
 
 -- name: drop_table
 DROP TABLE {table}
@@ -55,7 +59,7 @@ DROP TABLE {table}
 -- ---------------------------------------------------------------- writing
 
 -- name: add_document
-INSERT INTO {table} (id, text_content, embedding, metadata) VALUES (?, ?, TO_VECTOR(?, 'DOUBLE'), ?)
+INSERT INTO {table} (id, text_content, embedding, metadata) VALUES (?, ?, TO_VECTOR(?, {type}), ?)
 
 -- name: add_fact
 INSERT INTO {table}Facts (doc_id, fact_field, fact_value, fact_number) VALUES (?, ?, ?, ?)
@@ -75,7 +79,7 @@ DELETE FROM {table} WHERE id = ?
 -- ---------------------------------------------------------------- reading
 
 -- name: nearest
-SELECT TOP ? id, VECTOR_DOT_PRODUCT(embedding, TO_VECTOR(?, '{type}')) AS score
+SELECT TOP ? id, VECTOR_DOT_PRODUCT(embedding, TO_VECTOR(?, {type})) AS score
 FROM {table} WHERE embedding IS NOT NULL AND {where} ORDER BY score DESC
 
 -- name: best_by_terms

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 from iris import dbapi
 
-from kedge.core.errors import KedgeError
+from kedge.core.errors import KedgeError, StoreError
 from kedge.core.settings import Settings
 from kedge.core.values import Scored
 from kedge.core.values.filters import Filter
+from kedge.stores.batches import batches
 from kedge.stores.ports import IndexSpec, Point, StoredPoint, Vector
 from kedge.stores.vectors.ids import inner_id
 from kedge.stores.vectors.iris import tables
@@ -27,7 +29,7 @@ from kedge.stores.vectors.iris.reading import (
 )
 from kedge.stores.vectors.iris.session import IrisConnections
 from kedge.stores.vectors.iris.tables import IrisTable
-from kedge.stores.vectors.iris.writing import delete_points, write_points
+from kedge.stores.vectors.iris.writing import delete_points, transactions, write_points
 from kedge.stores.vectors.rules import (
     COSINE_DIGITS,
     KEYWORD_DIGITS,
@@ -41,6 +43,9 @@ from kedge.stores.vectors.rules import (
 from kedge.text.analyze import SparseTerms
 
 _T = TypeVar("_T")
+log = logging.getLogger(__name__)
+_DELETED = 4
+"""Points deleted in one transaction: each may have more than a hundred facts and terms."""
 _TERMS = 80
 """Most terms of a question: a statement takes a few hundred parameters. Of more, the rarest are asked."""
 
@@ -61,7 +66,10 @@ class IrisVectors:
         self._tables: dict[str, IrisTable] = {}
 
     async def create(self, spec: IndexSpec) -> None:
-        self._tables[spec.name] = await self._sessions.write(tables.create, spec)
+        known = await self._sessions.read(tables.known, spec.name)
+        self._tables[spec.name] = table = await self._sessions.write(tables.create, spec, self._vector_type)
+        if not known:
+            await self._index_vectors(table)
 
     async def drop(self, index: str) -> None:
         self._tables.pop(index, None)
@@ -72,12 +80,14 @@ class IrisVectors:
         check_points(points, table.dimension, index)
         latest = {point.id: point for point in points}
         rows = [(point, self._terms.term_weights(point.text)) for point in latest.values()]
-        await self._ask(index, self._sessions.write(write_points, table, tenant, rows))
+        for part in transactions(tenant, rows):
+            await self._ask(index, self._sessions.write(write_points, table, self._vector_type, tenant, part))
 
     async def delete(self, index: str, tenant: str, ids: Sequence[str]) -> None:
         table = await self._table(index)
         known = [str(inner_id(id, tenant)) for id in ids if is_id(id)]
-        await self._ask(index, self._sessions.write(delete_points, table, known))
+        for part in batches(known, _DELETED):
+            await self._ask(index, self._sessions.write(delete_points, table, part))
 
     async def search(
         self, index: str, tenant: str, vector: Vector, limit: int, where: Filter | None = None
@@ -128,6 +138,13 @@ class IrisVectors:
 
     async def close(self) -> None:
         await self._sessions.close()
+
+    async def _index_vectors(self, table: IrisTable) -> None:
+        """Where the server has no index for vectors, searches read them all: slower, and as exact."""
+        try:
+            await self._sessions.write(tables.index_vectors, table)
+        except StoreError as error:
+            log.warning("no index on the vectors of %s, so searches read all of them: %s", table.name, error.message)
 
     async def _rarity(self, index: str, table: IrisTable, terms: Sequence[int], tenant: str | None) -> dict[int, float]:
         """Each term's idf among one tenant's points that have terms, or among all."""

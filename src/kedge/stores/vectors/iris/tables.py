@@ -25,6 +25,7 @@ from kedge.stores.vectors.rules import check_dimension, unknown_index
 QUERIES = load_queries(__package__, "queries.sql")
 SCHEMA = "RAG"
 FIRST = "SourceDocuments"
+EMBEDDING_INDEX = "idx_sourcedocs_embedding"
 _LIST = "KedgeIndexes"
 _PARTS = ("Terms", "", "Facts")
 """In the order of dropping: where the facts are, the rest is ours."""
@@ -47,8 +48,13 @@ def find(work: IrisTransaction, index: str) -> IrisTable:
     return found
 
 
-def create(work: IrisTransaction, spec: IndexSpec) -> IrisTable:
-    """Make the tables, or check that they are of the same dimension."""
+def known(work: IrisTransaction, index: str) -> bool:
+    """Whether the index was created."""
+    return _find(work, index) is not None
+
+
+def create(work: IrisTransaction, spec: IndexSpec, kind: str) -> IrisTable:
+    """Make the tables, or check that they are of the same dimension; `kind` is the keyword of the vectors' type."""
     if not _exists(work, _LIST):
         work.run(QUERIES["make_index_list"])
     found = _find(work, spec.name)
@@ -57,7 +63,7 @@ def create(work: IrisTransaction, spec: IndexSpec) -> IrisTable:
         return found
     table = _free_name(work, spec.name)
     _drop_parts(work, table)
-    for statement in statements(f"{SCHEMA}.{table}", table, spec.dimension):
+    for statement in statements(f"{SCHEMA}.{table}", table, spec.dimension, kind):
         work.run(statement)
     work.run(QUERIES["enter_index"], [digest(spec.name), spec.name[:1000], table, spec.dimension])
     return IrisTable(f"{SCHEMA}.{table}", spec.dimension)
@@ -71,7 +77,7 @@ def drop(work: IrisTransaction, index: str) -> None:
         _drop_parts(work, found.name.partition(".")[2])
 
 
-def statements(table: str, name: str, dimension: int) -> Sequence[str]:
+def statements(table: str, name: str, dimension: int, kind: str) -> Sequence[str]:
     """What makes the tables of an index."""
     return (
         filled(QUERIES["make_facts"], table=table),
@@ -80,8 +86,15 @@ def statements(table: str, name: str, dimension: int) -> Sequence[str]:
         filled(QUERIES["make_terms"], table=table),
         filled(QUERIES["index_terms_by_term"], name=name, table=table),
         filled(QUERIES["index_terms_by_document"], name=name, table=table),
-        filled(QUERIES["make_documents"], table=table, dimension=str(int(dimension))),
+        filled(QUERIES["make_documents"], table=table, type=kind, dimension=str(int(dimension))),
     )
+
+
+def index_vectors(work: IrisTransaction, table: IrisTable) -> None:
+    """Make the index of the design (Q-08). The driver's error where the server has no such index."""
+    own = table.name.partition(".")[2]
+    name = EMBEDDING_INDEX if own == FIRST else f"{EMBEDDING_INDEX}_{own.removeprefix(FIRST)}"
+    work.run(filled(QUERIES["index_embedding"], name=name, table=table.name))
 
 
 def _find(work: IrisTransaction, index: str) -> IrisTable | None:

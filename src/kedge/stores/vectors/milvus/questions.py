@@ -87,22 +87,30 @@ class MilvusSearches:
     async def rows(
         self, index: str, passing: str, fields: list[str], consistency: str = ""
     ) -> AsyncIterator[list[dict[str, Any]]]:
-        """Pages of rows. The server gives the first rows by key, so each page starts behind the last key."""
-        after, most = "", min(_PAGES.get(field, _PAGE) for field in fields)
-        while True:
+        """Pages of rows, each row once, whatever order the server gives them in.
+
+        A range of keys from which a full page comes may hold more: it is parted at the middle key of that page, and
+        both parts are asked again. What comes from a range that gives less than a full page is all that it holds.
+        """
+        most = min(_PAGES.get(field, _PAGE) for field in fields)
+        ranges = [("", "")]
+        while ranges:
+            least, end = ranges.pop()
+            within = f'id >= "{least}"' + (f' and id < "{end}"' if end else "")
             page: list[dict[str, Any]] = await self._collections.ask(
                 index,
                 MilvusClient.query,
-                filter=f'({passing}) and id > "{after}"',
+                filter=f"({passing}) and {within}",
                 output_fields=fields,
                 limit=most,
                 consistency_level=consistency or self._address.consistency,
             )
-            if page:
-                yield page
             if len(page) < most:
-                return
-            after = max(row["id"] for row in page)
+                if page:
+                    yield page
+                continue
+            middle = sorted(row["id"] for row in page)[len(page) // 2]
+            ranges += [(middle, end), (least, middle)]
 
     async def nearest(self, index: str, passing: str, asked: Nearest) -> Found | None:
         """Hits by the index, past the limit as long as they tie; None when it left some out."""
@@ -157,7 +165,7 @@ class MilvusSearches:
             output_fields=["id"],
             search_params={
                 "metric_type": asked.metric,
-                "params": self._address.index.search(fetch) if asked.field == "vector" else {},
+                "params": (await self._collections.shape(index)).index.search(fetch) if asked.field == "vector" else {},
             },
             consistency_level=self._address.consistency,
         )

@@ -28,7 +28,7 @@ from pymilvus import DataType, MilvusClient
 from kedge.core.errors import StoreError, UsageError
 from kedge.core.values import Json
 from kedge.stores.ports import IndexSpec, Point
-from kedge.stores.vectors.milvus.address import VectorIndex
+from kedge.stores.vectors.milvus.address import TEXT_FIELDS, VectorIndex
 from kedge.stores.vectors.milvus.names import clipped, hashed, inner_id
 from kedge.stores.vectors.milvus.where import facets_of, numbers_of
 from kedge.stores.vectors.rules import unit
@@ -47,6 +47,9 @@ _NO_TERMS = {_LAST_DIMENSION: 1e-30}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 
 
+NOT_INDEXED = VectorIndex("FLAT", {})
+
+
 @dataclass(frozen=True, slots=True)
 class MilvusShape:
     """What the store must know of a collection to write to it."""
@@ -58,6 +61,8 @@ class MilvusShape:
     """Payload fields that have a field of their own."""
     sparse: bool
     """Whether terms are sparse vectors too."""
+    index: VectorIndex = NOT_INDEXED
+    """How the vectors are indexed."""
 
 
 def has_sparse_vectors(version: str) -> bool:
@@ -97,8 +102,9 @@ def index_of(index: VectorIndex, *, sparse: bool) -> Any:
 
 
 def shape_of(described: Mapping[str, Any], text: str) -> MilvusShape:
-    """Read back what `schema_of` made, from the server's description."""
+    """Read back what `schema_of` made, from the server's description; its text may be under another usual name."""
     fields = {str(field["name"]): field for field in described["fields"]}
+    text = next((name for name in (text, *TEXT_FIELDS) if name in fields), text)
     if not {text, "vector", "facets", "term_weights"} <= fields.keys():
         raise StoreError(
             f"The Milvus collection {described['collection_name']} was not made by Kedge with text={text}.",

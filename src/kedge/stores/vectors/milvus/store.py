@@ -36,8 +36,8 @@ from kedge.text.analyze import SparseTerms
 
 _BATCH = 250
 """Points in one write: with the longest texts and vectors still below the server's 64 MiB for a message."""
-_KEYS = 1000
-"""Keys named in one question."""
+_KEYS = 900
+"""Keys named in one question: fewer than a page of the largest rows has."""
 _SEALED_AFTER = 1000
 """Points written since the last time that make it worth while to have them indexed."""
 
@@ -140,6 +140,13 @@ class MilvusVectors:
         await self.collections.shape(index)
         passing = await self._questions.passing(index, tenant, where, STRONG)
         return await self._questions.count(index, passing, STRONG)
+
+    async def alias(self, name: str, index: str) -> None:
+        await self.collections.shape(index)
+        await self.collections.alias(name, index)
+
+    async def aliased(self, name: str) -> str | None:
+        return await self.collections.aliased(name)
 
     async def version(self) -> str:
         return f"Milvus {await self._server.ask(MilvusClient.get_server_version)}"

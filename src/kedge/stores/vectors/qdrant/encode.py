@@ -56,7 +56,7 @@ def point_of(tenant: str, point: Point, weights: Mapping[int, float]) -> models.
     if weights:
         vectors[TERMS] = sparse(weights)
     return models.PointStruct(
-        id=str(inner_id(point.id, tenant)), vector=vectors, payload=payload_of(tenant, point.payload)
+        id=str(inner_id(point.id, tenant)), vector=vectors, payload=payload_of(tenant, point.payload, point.text)
     )
 
 

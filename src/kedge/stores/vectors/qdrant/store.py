@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -13,7 +14,7 @@ from qdrant_client import models
 
 from kedge.core.errors import KedgeError, NotFoundError, StoreError
 from kedge.core.settings import Settings
-from kedge.core.values import Scored
+from kedge.core.values import DEFAULT_TENANT, Scored
 from kedge.core.values.filters import Filter
 from kedge.stores.ports import IndexSpec, Point, StoredPoint, Vector
 from kedge.stores.vectors.ids import inner_id, outer_id
@@ -37,8 +38,11 @@ from kedge.stores.vectors.rules import (
 )
 from kedge.text.analyze import SparseTerms
 
-_OLDEST = (1, 19)
-"""The first server that computes idf among one tenant's points; older ones would silently use everybody's."""
+log = logging.getLogger(__name__)
+_TENANTS_APART = (1, 19)
+"""The first server that computes idf among one tenant's points; older ones use everybody's, so they serve one alone."""
+_OLDEST = (1, 10)
+"""The first server with sparse vectors and the query API that keyword search needs."""
 _PAGE = 1000
 _VALUES = 500_000
 """Numbers in one request, so that it stays well below the server's limit of 32 MB."""
@@ -73,6 +77,8 @@ class QdrantVectors:
         self._terms = SparseTerms()
         self._dimensions: dict[str, int] = {}
         self._checked = address.local
+        self._alone = False
+        """Whether the server is too old for more than the default tenant."""
         self._closed = False
 
     async def create(self, spec: IndexSpec) -> None:
@@ -97,8 +103,23 @@ class QdrantVectors:
         with suppress(NotFoundError), self._about(index):
             await self._client.delete_collection(collection_name(index))
 
+    async def alias(self, name: str, index: str) -> None:
+        await self._dimension(index)
+        made = models.CreateAlias(collection_name=collection_name(index), alias_name=name)
+        steps: list[models.CreateAliasOperation | models.DeleteAliasOperation] = []
+        if await self.aliased(name) is not None:
+            steps.append(models.DeleteAliasOperation(delete_alias=models.DeleteAlias(alias_name=name)))
+        with self._about(index):
+            await self._client.update_collection_aliases([*steps, models.CreateAliasOperation(create_alias=made)])
+
+    async def aliased(self, name: str) -> str | None:
+        with self._about(""):
+            known = (await self._client.get_aliases()).aliases
+        return next((one.collection_name for one in known if one.alias_name == name), None)
+
     async def upsert(self, index: str, tenant: str, points: Sequence[Point]) -> None:
         dimension = await self._dimension(index)
+        await self._check_tenant(tenant)
         check_points(points, dimension, index)
         latest = list({point.id: point for point in points}.values())
         size = max(1, min(_PAGE // 2, _VALUES // dimension))
@@ -180,8 +201,10 @@ class QdrantVectors:
     async def version(self) -> str:
         if self._address.local:
             return "qdrant-client's local mode"
+        await self._check_version()
         with self._about(""):
-            return f"Qdrant {(await self._client.info()).version}"
+            found = f"Qdrant {(await self._client.info()).version}"
+        return f"{found} (older than 1.19: for the default tenant alone)" if self._alone else found
 
     async def close(self) -> None:
         if not self._closed:
@@ -250,9 +273,25 @@ class QdrantVectors:
         if numbers < _OLDEST:
             raise StoreError(
                 f"The Qdrant server at {self._address.shown} is of version {version}.",
-                hint="Kedge needs 1.19 or newer, which keeps the term statistics of tenants apart.",
+                hint="Kedge needs 1.10 or newer for one tenant, 1.19 or newer for several.",
+            )
+        self._alone = numbers < _TENANTS_APART
+        if self._alone:
+            log.warning(
+                "the Qdrant server at %s is of version %s, which weighs words by everybody's texts: it serves the "
+                "default tenant alone; 1.19 or newer keeps tenants apart",
+                *(self._address.shown, version),
             )
         self._checked = True
+
+    async def _check_tenant(self, tenant: str) -> None:
+        """StoreError for a second tenant on a server that would mix their statistics."""
+        await self._check_version()
+        if self._alone and tenant != DEFAULT_TENANT:
+            raise StoreError(
+                f"The Qdrant server at {self._address.shown} is older than 1.19 and cannot keep tenants apart.",
+                hint="Use 1.19 or newer, or the default tenant alone.",
+            )
 
     @contextmanager
     def _about(self, index: str) -> Iterator[None]:

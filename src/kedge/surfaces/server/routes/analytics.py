@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Depends
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
 
 from kedge.core.outside import from_json
-from kedge.core.values import AnalyticsSummary, Erased
+from kedge.core.values import PERIOD_DAYS, AnalyticsSummary, Erased
 from kedge.surfaces.server.deps import AdminDep, EngineDep, TenantDep, writer
 
+DaysParam = Annotated[float, Query(gt=0, le=3650, description="Days that the most frequent questions are told of.")]
+TopParam = Annotated[int, Query(ge=0, le=100, description="How many of them.")]
 router = APIRouter(prefix="/api/analytics", tags=["operations"])
 
 
 @router.get("", summary="Figures of all queries")
-async def show_analytics(engine: EngineDep, tenant: TenantDep) -> AnalyticsSummary:
-    """Counts and mean times of the queries that are still kept. Questions and users are kept as hashes only."""
-    return from_json(AnalyticsSummary, await engine.stores.catalog.analytics.summary(tenant))
+async def show_analytics(
+    engine: EngineDep, tenant: TenantDep, days: DaysParam = PERIOD_DAYS, top: TopParam = 10
+) -> AnalyticsSummary:
+    """Counts and mean times of the queries that are still kept, and the most frequent of the last `days`.
+
+    Users are kept as hashes only; so are questions, unless the setting `keep_questions` says otherwise.
+    """
+    since = datetime.now(UTC) - timedelta(days=days)
+    return from_json(AnalyticsSummary, await engine.stores.catalog.analytics.summary(tenant, since, top))
 
 
 @router.delete("/users/{user}", summary="Forget a user", dependencies=[Depends(writer)])

@@ -8,8 +8,10 @@ answer, because most clients show nothing but its text; they are also in `citati
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from fastapi import APIRouter
@@ -22,16 +24,18 @@ from kedge.answer.conversation.asking import resolve_among
 from kedge.core.errors import KedgeError, NotFoundError, UsageError
 from kedge.core.ids import new_id
 from kedge.core.outside import to_json
-from kedge.core.values import Citation, Metadata, Query, Scope, StreamEvent
+from kedge.core.values import Citation, Collection, Json, Metadata, Query, Scope, StreamEvent
 from kedge.engine.engine import Engine
 from kedge.surfaces.lead import EXTRACTIVE, led, led_events
 from kedge.surfaces.server import sse
-from kedge.surfaces.server.bodies import Request
+from kedge.surfaces.server.bodies import Request, is_url
+from kedge.surfaces.server.chores import done_chore
 from kedge.surfaces.server.deps import EngineDep, SettingsDep, TenantDep
 from kedge.surfaces.server.within import UserDep
 
 router = APIRouter(prefix="/v1", tags=["chat"])
 MODEL = "kedge"
+_TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
 class TextPart(BaseModel):
@@ -57,10 +61,17 @@ class Message(BaseModel):
 
 
 class StreamOptions(BaseModel):
-    """Accepted; tokens are not counted, because no model is paid for."""
+    """What a stream tells beside the answer."""
 
     model_config = ConfigDict(extra="ignore")
     include_usage: bool = False
+
+
+class ResponseFormat(BaseModel):
+    """Only text can be had."""
+
+    model_config = ConfigDict(extra="ignore")
+    type: str = "text"
 
 
 class ChatRequest(Request):
@@ -72,21 +83,47 @@ class ChatRequest(Request):
     stream: bool = Field(False, description="Send the answer in chunks.")
     stream_options: StreamOptions | None = None
     n: int = Field(1, description="Only 1 is possible.")
-    tools: list[dict[str, Any]] | None = Field(None, description="None can be used.")
+    tools: list[dict[str, Any]] | None = Field(None, description="None can be used; with `tool_choice` none, accepted.")
+    tool_choice: Any = None
+    response_format: ResponseFormat | None = Field(None, description="`text` alone.")
 
 
 @router.get("/models", summary="List collections as models")
-async def models(engine: EngineDep, tenant: TenantDep) -> dict[str, Any]:
-    """`kedge`, and one model for each collection."""
-    found = await engine.collections(tenant)
-    made = [
-        (f"{MODEL}/{one.scope.collection}", int(one.created_at.timestamp()) if one.created_at else 0) for one in found
-    ]
-    listed = [(MODEL, min((created for _, created in made), default=0)), *made]
+async def models(engine: EngineDep, settings: SettingsDep, tenant: TenantDep) -> dict[str, Any]:
+    """`kedge` where the default collection has something to ask for, and one model for each that has."""
+    return {"object": "list", "data": list((await _models(engine, Scope(tenant, settings.collection))).values())}
+
+
+@router.get("/models/{model:path}", summary="Show a model")
+async def model(model: str, engine: EngineDep, settings: SettingsDep, tenant: TenantDep) -> dict[str, Any]:
+    """One of the list."""
+    found = (await _models(engine, Scope(tenant, settings.collection))).get(model)
+    if found is None:
+        raise _no_model(model)
+    return found
+
+
+async def _models(engine: Engine, usual: Scope) -> dict[str, dict[str, Any]]:
+    """By id, as clients read them."""
+    listed: dict[str, Collection] = {}
+    for one in await engine.collections(usual.tenant):
+        if one.documents or one.passages:
+            if one.scope == usual:
+                listed[MODEL] = one
+            listed[f"{MODEL}/{one.scope.collection}"] = one
     return {
-        "object": "list",
-        "data": [{"id": name, "object": "model", "created": at, "owned_by": "kedge"} for name, at in listed],
+        name: {
+            "id": name,
+            "object": "model",
+            "created": int(one.created_at.timestamp()) if one.created_at else 0,
+            "owned_by": "kedge",
+        }
+        for name, one in sorted(listed.items())
     }
+
+
+def _no_model(name: str) -> NotFoundError:
+    return NotFoundError(f"There is no model {name!r}.", hint="GET /v1/models lists all.")
 
 
 @router.post("/chat/completions", summary="Ask as a chat client does", response_class=JSONResponse)
@@ -102,8 +139,12 @@ async def complete(
     """The answer as a chat completion, whole or in chunks."""
     query = _query(body, Scope(tenant, settings.collection), user)
     if body.model != MODEL and not await _is_there(engine, query.scope):
-        raise NotFoundError(f"There is no model {body.model!r}.", hint="GET /v1/models lists all.")
+        raise _no_model(body.model)
     head = {"id": f"chatcmpl-{new_id()}", "created": int(time.time()), "model": body.model}
+    *earlier, asked = _asked(body)
+    chore = done_chore(asked or "", [one for one in earlier if one])
+    if chore is not None:
+        return _did(head, body, chore)
     if body.stream:
         sse.begin(request)
         events = engine.stream(query)
@@ -111,23 +152,37 @@ async def complete(
             events = led_events(events)
         first = await anext(events, None)
         return StreamingResponse(
-            _chunks(head, first, events, _understood(body, query)), media_type=sse.MEDIA_TYPE, headers=sse.HEADERS
+            _chunks(head, body, first, events, _understood(body, query)),
+            media_type=sse.MEDIA_TYPE,
+            headers=sse.HEADERS,
         )
     answer = await engine.ask(query)
     understood = _understood(body, query)
-    message = {"role": "assistant", "content": led(answer) + _sources(answer.citations) + _said(understood)}
+    text = led(answer) + _sources(answer.citations) + _said(understood)
     return JSONResponse(
         {
-            **head,
-            "object": "chat.completion",
-            "choices": [{"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}],
-            "citations": [to_json(citation) for citation in answer.citations],
+            **_completion(head, body, text),
+            "citations": [_cited(citation) for citation in answer.citations],
             "confidence": answer.confidence,
             "evidence_probability": answer.evidence_probability,
             "refusal": answer.metadata.get("refusal"),
             "resolved_question": understood,
         }
     )
+
+
+def _completion(head: dict[str, Any], body: ChatRequest, text: str) -> dict[str, Any]:
+    message = {"role": "assistant", "content": text, "refusal": None}
+    choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+    return {**head, "object": "chat.completion", "choices": [choice], "usage": _usage(body, text)}
+
+
+def _did(head: dict[str, Any], body: ChatRequest, text: str) -> Response:
+    """What a chore came to, as a completion."""
+    if not body.stream:
+        return JSONResponse(_completion(head, body, text))
+    chunks = [_chunk(head, {"role": "assistant", "content": text}), _chunk(head, {}, finish="stop")]
+    return StreamingResponse(iter([*chunks, *_end(head, body, text)]), media_type=sse.MEDIA_TYPE, headers=sse.HEADERS)
 
 
 async def _is_there(engine: Engine, scope: Scope) -> bool:
@@ -137,10 +192,15 @@ async def _is_there(engine: Engine, scope: Scope) -> bool:
 def _query(body: ChatRequest, usual: Scope, user: str) -> Query:
     base, _, collection = body.model.partition("/")
     if base != MODEL:
-        raise NotFoundError(f"There is no model {body.model!r}.", hint="GET /v1/models lists all.")
+        raise _no_model(body.model)
     if body.n != 1:
         raise UsageError("n must be 1.", hint="A question has one answer here.")
-    if body.tools:
+    if body.response_format is not None and body.response_format.type != "text":
+        raise UsageError(
+            f"response_format {body.response_format.type!r} is not possible.",
+            hint="Answers are text; POST /api/query gives them as JSON.",
+        )
+    if body.tools and body.tool_choice != "none":
         raise UsageError("Tools cannot be used.", hint="Ask without tools; `kedge mcp` serves Kedge itself as tools.")
     *earlier, asked = _asked(body) or [None]
     if asked is None:
@@ -163,17 +223,24 @@ def _said(understood: str | None) -> str:
 
 
 async def _chunks(
-    head: dict[str, Any], first: StreamEvent | None, events: AsyncIterator[StreamEvent], understood: str | None
+    head: dict[str, Any],
+    body: ChatRequest,
+    first: StreamEvent | None,
+    events: AsyncIterator[StreamEvent],
+    understood: str | None,
 ) -> AsyncIterator[str]:
     cited: list[Citation] = []
+    words: list[str] = []
     told: Metadata = {}
     async with sse.closing(events):
         yield _chunk(head, {"role": "assistant", "content": ""})
         try:
             if first is not None:
-                yield _chunk(head, {"content": first.content or ""})
+                words.append(first.content or "")
+                yield _chunk(head, {"content": words[-1]})
             async for event in events:
                 if event.type == "token":
+                    words.append(event.content or "")
                     yield _chunk(head, {"content": event.content})
                 elif event.citation is not None:
                     cited.append(event.citation)
@@ -182,12 +249,27 @@ async def _chunks(
             yield _line(error.as_json())
             return
     if cited:
-        yield _chunk(head, {"content": _sources(cited)}, citations=[to_json(citation) for citation in cited])
+        yield _chunk(head, {"content": _sources(cited)}, citations=[_cited(citation) for citation in cited])
     if understood:
         yield _chunk(head, {"content": _said(understood)})
     names = ("confidence", "evidence_probability", "refusal")
     yield _chunk(head, {}, finish="stop", **{name: told.get(name) for name in names}, resolved_question=understood)
-    yield "data: [DONE]\n\n"
+    for line in _end(head, body, "".join(words)):
+        yield line
+
+
+def _end(head: dict[str, Any], body: ChatRequest, text: str) -> list[str]:
+    """The last lines of a stream: what it cost, if that was asked for, and its end."""
+    wanted = body.stream_options is not None and body.stream_options.include_usage
+    usage = {**head, "object": "chat.completion.chunk", "choices": [], "usage": _usage(body, text)}
+    return [*([_line(usage)] if wanted else []), "data: [DONE]\n\n"]
+
+
+def _usage(body: ChatRequest, text: str) -> dict[str, int]:
+    """Words and signs; no model is paid for them."""
+    prompt = sum(len(_TOKEN.findall(message.text())) for message in body.messages)
+    said = len(_TOKEN.findall(text))
+    return {"prompt_tokens": prompt, "completion_tokens": said, "total_tokens": prompt + said}
 
 
 def _chunk(head: dict[str, Any], delta: dict[str, Any], finish: str | None = None, **more: Any) -> str:
@@ -200,6 +282,16 @@ def _line(value: Any) -> str:
 
 
 def _sources(citations: Sequence[Citation]) -> str:
-    """The sources as text below the answer, each once."""
-    lines = {item.id: f"{item.id} {' › '.join((item.identity, *item.section_path))} — {item.url}" for item in citations}
+    """The sources as text below the answer, each once: titles, and links where there are any."""
+    lines = {item.id: f"{item.id} {_named(item)}" for item in citations}
     return "\n\nSources:\n" + "\n".join(lines.values()) if lines else ""
+
+
+def _named(item: Citation) -> str:
+    title = " › ".join((item.identity, *item.section_path))
+    return f"[{title}]({item.url})" if is_url(item.url) else title
+
+
+def _cited(item: Citation) -> Json:
+    """The citation for a client elsewhere: a file by its name, never by its path on the server."""
+    return to_json(item if is_url(item.url) else replace(item, url=item.url.rpartition("/")[2]))

@@ -16,7 +16,8 @@ router = APIRouter(prefix="/api/feedback", tags=["query"])
 async def give_feedback(
     body: FeedbackRequest, engine: EngineDep, tenant: TenantDep, metrics: MetricsDep
 ) -> KeptFeedback:
-    """Keep a rating from 1 to 5, with a comment if there is one."""
-    kept = await engine.feedback(tenant, body.query_id, body.rating, body.comment)
-    metrics.add(telemetry.FEEDBACK, str(body.rating))
+    """Keep a rating from 1 to 5, or no and yes as 0 and 1, with a comment if there is one."""
+    kept = await engine.feedback(tenant, body.query_id, body.rating, body.comment, binary=body.binary)
+    said = ("no", "yes")[body.rating] if body.binary or not body.rating else str(body.rating)
+    metrics.add(telemetry.FEEDBACK, said)
     return KeptFeedback(kept)

@@ -14,7 +14,7 @@ from kedge.core import telemetry
 from kedge.core.errors import UsageError
 from kedge.core.settings import Settings
 from kedge.core.telemetry import Metrics
-from kedge.core.values import Accepted, IngestRequest, Job, Scope
+from kedge.core.values import Accepted, IngestPlan, IngestRequest, Job, Scope
 from kedge.engine.engine import Engine
 from kedge.surfaces.server.bodies import IngestBody, is_url
 from kedge.surfaces.server.deps import (
@@ -47,9 +47,8 @@ def _inlined(node: Any, definitions: dict[str, Any]) -> Any:
 
 _SCHEMA = IngestBody.model_json_schema()
 _FIELDS = _inlined(_SCHEMA, _SCHEMA["$defs"])
-_FORM_FIELDS = {
-    name: field for name, field in _FIELDS["properties"].items() if name not in ("document_url", "sources", "metadata")
-}
+_JSON_ALONE = ("document_url", "sources", "metadata", "options")
+_FORM_FIELDS = {name: field for name, field in _FIELDS["properties"].items() if name not in _JSON_ALONE}
 BODY_DOC: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -106,9 +105,19 @@ async def take_in(
         body = _read_body(await _json(request)).model_copy(update=fixed)
         paths_allowed = local_paths_allowed(request, settings, caller)
         wanted = _request(body, settings, caller.tenant, sources=_sources(body, paths_allowed), uploads=())
+    estimated = await engine.estimate(wanted)
     job = await engine.submit(wanted)
     metrics.add(telemetry.SUBMITTED)
-    return Accepted.of(job)
+    return Accepted.of(job, estimated)
+
+
+@router.post("/plan", summary="What an ingestion would do", dependencies=[Depends(writer)])
+async def plan(
+    body: IngestBody, request: HttpRequest, engine: EngineDep, settings: SettingsDep, caller: CallerDep
+) -> IngestPlan:
+    """Which sources are new, modified or gone, by their SHA-256; nothing is taken in."""
+    sources = _sources(body, local_paths_allowed(request, settings, caller))
+    return await engine.plan(_request(body, settings, caller.tenant, sources=sources, uploads=()))
 
 
 @router.get("/{job_id}", summary="Show a job")
@@ -135,6 +144,7 @@ def _request(
         title=body.title,
         format=body.format,
         metadata=body.metadata,
+        options=body.options,
     )
 
 

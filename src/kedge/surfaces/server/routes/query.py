@@ -13,8 +13,8 @@ from fastapi.responses import StreamingResponse
 from kedge.core import telemetry
 from kedge.core.settings import Settings
 from kedge.core.telemetry import Metrics
-from kedge.core.values import Answer, Metadata, Query, Scope, StreamEvent
-from kedge.core.values.filters import from_mapping
+from kedge.core.values import ANSWER_TOP_K, Answer, Metadata, Query, Scope, StreamEvent
+from kedge.core.values.filters import from_outside
 from kedge.surfaces.server import sse
 from kedge.surfaces.server.bodies import QueryRequest
 from kedge.surfaces.server.deps import EngineDep, MetricsDep, SettingsDep, TenantDep
@@ -37,17 +37,23 @@ STREAM_DOC: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.post("", summary="Ask a question")
+@router.post("", summary="Ask a question", response_model=Answer, responses=STREAM_DOC)
 async def ask(
     *,
     body: QueryRequest,
+    request: HttpRequest,
     engine: EngineDep,
     settings: SettingsDep,
     tenant: TenantDep,
     user: UserDep,
     metrics: MetricsDep,
-) -> Answer:
-    """Answer with citations, or refuse with confidence `insufficient` when the evidence is not enough."""
+) -> Answer | StreamingResponse:
+    """Answer with citations, or refuse with confidence `insufficient` when the evidence is not enough.
+
+    With `stream` the answer comes as server-sent events.
+    """
+    if body.stream:
+        return await sse.respond(counted(engine.stream(to_query(body, settings, tenant, user)), metrics), request)
     started = time.perf_counter()
     answer = await engine.ask(to_query(body, settings, tenant, user))
     count(metrics, answer.confidence, time.perf_counter() - started)
@@ -71,16 +77,17 @@ async def ask_stream(
     return await sse.respond(counted(events, metrics), request)
 
 
-def to_query(body: QueryRequest, settings: Settings, tenant: str, user: str) -> Query:
-    """The query of a request, within its tenant."""
+def to_query(body: QueryRequest, settings: Settings, tenant: str, user: str, usual: int = ANSWER_TOP_K) -> Query:
+    """The query of a request, within its tenant; `usual` passages where it says nothing of their number."""
     return Query(
         text=body.query,
         scope=Scope(tenant, body.collection or settings.collection),
-        top_k=body.top_k,
+        top_k=usual if body.top_k is None else body.top_k,
+        top_k_given=body.top_k is not None,
         reading=body.reading,
         include_graph=body.include_graph,
         topic_filter=body.topic_filter,
-        where=from_mapping(body.filter),
+        where=from_outside(body.filter),
         session_id=body.session_id,
         user=user,
     )

@@ -18,4 +18,4 @@ async def search(
     body: QueryRequest, engine: EngineDep, settings: SettingsDep, tenant: TenantDep, user: UserDep
 ) -> SearchResult:
     """Passages by meaning, by words and through the graph, best first."""
-    return await engine.search(to_query(body, settings, tenant, user))
+    return await engine.search(to_query(body, settings, tenant, user, settings.top_k))

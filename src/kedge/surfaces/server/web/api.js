@@ -103,8 +103,3 @@ export function send(address, form, onShare, signal) {
     request.send(form);
   });
 }
-
-/** The table session of that name, made where there is none; returns its id, which is its collection's name. */
-export async function makeSession(name) {
-  return (await (await call("/api/sessions", asJson({ session_id: name }))).json()).session_id;
-}

@@ -53,8 +53,8 @@ export const ICONS = {
 /** What stands in a mark: `1` of `[1]` and of `[Node 1]`. */
 export const markName = (mark) => mark.slice(1, -1).replace(/^Node /, "");
 
-/** A count with its noun: `1 passage`, `3 passages`. */
-export const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+/** A count with its noun: `1 passage`, `3 passages`; where the plural is another: `count(3, "entry", "entries")`. */
+export const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
 
 /** Index in a JavaScript string of an offset that counts code points, as the server does. */
 export function utf16(text, offset) {

@@ -5,15 +5,16 @@ import { byId, count, el } from "./dom.js";
 import * as source from "./source.js";
 import { beginning, faultCard } from "./states.js";
 import * as store from "./store.js";
+import { forgetReadings, pickReading } from "./table.js";
 import { Turn } from "./turn.js";
 import * as upload from "./upload.js";
 
 const NAMED = 8; // documents named before the first question
-const UNITS = { table: "row", graph: "node" }; // what is counted where it is not documents
 const THEMES = ["auto", "light", "dark"];
 const THEME_WORDS = { auto: "as the system", light: "light", dark: "dark" };
 
-let about = { max_query_chars: 2000, max_upload_bytes: 0, collection: "default", tables: false, version: "" };
+let about = { max_query_chars: 2000, max_upload_bytes: 0, collection: "default", kinds: {}, version: "" };
+const ANY_KIND = { label: "", source: ["source", "sources"], part: ["passage", "passages"], counts_parts: false, replaces: false, opens: true }; // of a collection that is not known (any more)
 let known = [];
 let running = null;
 const talk = `page-${[...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`; // one visit is one conversation
@@ -25,11 +26,12 @@ async function ask(question, collection, reading = null) {
   const control = new AbortController();
   running = control;
   source.isOpen() && source.close();
+  forgetReadings();
   store.addToHistory(question, collection);
   drawHistory();
   const again = () => ask(question, collection, reading);
   const pick = (number) => ask(question, collection, number);
-  const turn = new Turn(question, collection, { retry: again, upload: openUpload, reload: showCollections, pick });
+  const turn = new Turn(question, collection, kindOf(known.find((one) => one.name === collection)), { retry: again, upload: openUpload, reload: showCollections, pick });
   byId("intro").classList.add("hidden"); // its heading stays the page's
   byId("holds").hidden = true;
   byId("turns").prepend(turn.node);
@@ -119,7 +121,7 @@ async function loadCollections(wanted) {
   }
   const pick = byId("collection");
   const chosen = [wanted, pick.value, store.recall("collection", ""), about.collection].find((name) => known.some((one) => one.name === name));
-  const held = (one) => (one.kind in UNITS ? count(one.passages, UNITS[one.kind]) : count(one.documents, one.kind === "course" ? "lesson" : "document"));
+  const held = (one) => (kindOf(one).counts_parts ? count(one.passages, ...kindOf(one).part) : count(one.documents, ...kindOf(one).source));
   pick.replaceChildren(...known.map((one) => el("option", { value: one.name, selected: one.name === chosen }, `${one.name} · ${held(one)}`)));
   const empty = known.length === 0;
   byId("begin").hidden = !empty;
@@ -129,6 +131,9 @@ async function loadCollections(wanted) {
   return true;
 }
 
+/** What the server says of a collection's kind. */
+const kindOf = (collection) => about.kinds[collection?.kind] ?? ANY_KIND;
+
 const asked = () => byId("intro").classList.contains("hidden");
 
 /** Before the first question: what there is to ask about. */
@@ -136,7 +141,7 @@ async function showHolds() {
   const place = byId("holds");
   const collection = known.find((one) => one.name === byId("collection").value);
   place.hidden = true;
-  if (asked() || !collection?.documents || collection.kind in UNITS) return;
+  if (asked() || !collection?.documents || kindOf(collection).counts_parts) return;
   const found = await api.documents(collection.name, NAMED).catch(() => []);
   if (asked() || byId("collection").value !== collection.name || !found.length) return;
   const rest = collection.documents - found.length;
@@ -223,7 +228,9 @@ function onKey(event) {
     return;
   }
   const typing = event.target.closest?.("input, textarea, select, [contenteditable]");
-  if (typing || modal || !byId("single-keys").checked || !(event.key in KEYS)) return;
+  if (typing || modal || !byId("single-keys").checked) return;
+  if (/^[1-9]$/.test(event.key) && pickReading(Number(event.key))) return event.preventDefault();
+  if (!(event.key in KEYS)) return;
   event.preventDefault();
   KEYS[event.key]();
 }

@@ -28,12 +28,27 @@ export function tableParts(metadata, pick) {
   return parts;
 }
 
-/** What the question may have meant, each with its value: a click says which. */
+let waiting = null; // what a number key picks from: the readings of the newest answer
+
+/** Picks a reading of the newest answer by its number; says whether there is one. */
+export function pickReading(number) {
+  if (!waiting || number < 1 || number > waiting.count) return false;
+  waiting.pick(number);
+  return true;
+}
+
+/** No number picks anything until the next answer with readings. */
+export function forgetReadings() {
+  waiting = null;
+}
+
+/** What the question may have meant, each with its value: a click or its number on the keyboard says which. */
 function readings(found, pick) {
+  waiting = { count: found.length, pick: (number) => pick(found[number - 1].reading) };
   const items = found.map((one) =>
     el("li", {}, el("button", { type: "button", class: "link", onclick: () => pick(one.reading) }, String(one.answer)), el("span", { class: "hint", text: ` ${one.plan}` })),
   );
-  return el("section", { class: "plan" }, el("h3", { class: "hidden", text: "What may have been meant" }), el("p", { class: "plan-text" }, el("span", { class: "badge dashed", text: "Which is meant?" })), el("ol", {}, ...items));
+  return el("section", { class: "plan" }, el("h3", { class: "hidden", text: "What may have been meant" }), el("p", { class: "plan-text" }, el("span", { class: "badge dashed", text: "Which is meant?" })), el("ol", {}, ...items), el("p", { class: "hint", text: "Click one, or press its number." }));
 }
 
 function plan(found, counted, why) {

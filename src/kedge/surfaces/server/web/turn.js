@@ -14,13 +14,13 @@ const WORDS = {
   low: "Thinly supported: read the sources",
   insufficient: "Not enough evidence",
 };
-const UNITS = { table: "row", graph: "node" };
 const FIRST_SOURCES = 6;
 let turns = 0;
 
 export class Turn {
-  constructor(question, collection, { retry, upload, reload, pick }) {
-    Object.assign(this, { question, collection, retry, upload, reload, pick });
+  /** `kind` is what the server says of the collection's kind. */
+  constructor(question, collection, kind, { retry, upload, reload, pick }) {
+    Object.assign(this, { question, collection, kind, retry, upload, reload, pick });
     this.text = "";
     this.citations = [];
     this.metadata = {};
@@ -53,8 +53,8 @@ export class Turn {
   }
 
   words() {
-    if (this.metadata.kind === "table") return tableText(this.text, this.metadata);
-    return this.metadata.kind === "graph" ? this.text.replaceAll(" Or, read otherwise: ", "\n\nOr, read otherwise: ") : this.text;
+    if (this.metadata.plan || this.metadata.rows) return tableText(this.text, this.metadata);
+    return this.metadata.paths ? this.text.replaceAll(" Or, read otherwise: ", "\n\nOr, read otherwise: ") : this.text;
   }
 
   chip(mark) {
@@ -72,13 +72,12 @@ export class Turn {
     return new Map((this.metadata.sources ?? []).map((source) => [source.id, source]));
   }
 
-  /** The source of a citation: a passage of a document, a row, or a node. */
+  /** The source of a citation: a node with what the paths say of it, a passage where it stands, or what was cited alone. */
   open(citation, from) {
-    const kind = this.metadata.kind;
-    if (kind === "table") {
+    if (citation.url.startsWith("node:")) {
+      openFacts({ from, kicker: `Source ${citation.id}`, title: citation.title, text: citation.snippet, facts: this.nodeFacts(citation.url.slice("node:".length), citation.title) });
+    } else if (!this.kind.opens) {
       openFacts({ from, kicker: `Source ${citation.id}`, title: called(citation), text: citation.snippet, url: citation.url });
-    } else if (kind === "graph") {
-      openFacts({ from, kicker: `Source ${citation.id}`, title: citation.title, text: citation.snippet, facts: this.nodeFacts(citation.url.replace(/^node:/, ""), citation.title) });
     } else {
       openPassage({ from, mark: citation.id, title: called(citation), url: citation.url, passageId: citation.passage_id, span: [citation.start, citation.end], snippet: citation.snippet, page: this.places.get(citation.id)?.page ?? null, collection: this.collection });
     }
@@ -109,8 +108,8 @@ export class Turn {
     if (refused) this.refuse();
     else if (this.metadata.short_answer && !this.said.querySelector(".lead")) emphasise(this.said, this.metadata.short_answer);
     const [found, sources] = [this.found(refused), refused ? null : this.sources()];
-    const evidence = this.metadata.kind === "graph" ? [found, sources] : [sources, found]; // there the path is the evidence
-    const computed = !refused && this.metadata.kind === "table" ? tableParts(this.metadata, this.pick) : [];
+    const evidence = this.metadata.paths ? [found, sources] : [sources, found]; // there the path is the evidence
+    const computed = refused ? [] : tableParts(this.metadata, this.pick);
     this.rest.append(...[refused ? null : verdict(this.metadata), ...computed, ...evidence, this.metadata.query_id ? this.rating() : null].filter(Boolean));
     byId("live").textContent = refused ? `Not enough evidence. ${this.said.textContent}` : `${this.said.textContent} ${WORDS[this.metadata.confidence] ?? ""}. ${count(this.citations.length, "source")}.`;
   }
@@ -160,7 +159,7 @@ export class Turn {
   refuse() {
     const { metadata } = this;
     const ways = [["by meaning", metadata.vector_result_count], ["by words", metadata.keyword_result_count], ["through the graph", metadata.graph_result_count]].filter(([, found]) => found);
-    const told = ways.map(([way, found], at) => `${at ? found : count(found, UNITS[metadata.kind] ?? "passage")} ${way}`);
+    const told = ways.map(([way, found], at) => `${at ? found : count(found, ...this.kind.part)} ${way}`);
     const looked = ways.length ? `Looked at ${listed(told)} in “${this.collection}”. ${metadata.refusal?.read ? `${metadata.refusal.read} of them were read; nothing there says it clearly enough.` : "Nothing near enough to answer."}` : `Nothing in “${this.collection}” came near.`;
     const [first] = this.text.split("\n\n"); // what follows is told below, in parts
     const sought = metadata.refusal?.looked_for?.text;
@@ -168,7 +167,7 @@ export class Turn {
     const near = (metadata.nearest ?? [...quoted.values()]).map((hit) => {
       const section = (hit.section_path ?? []).filter((part) => part !== hit.title).join(" › ");
       const button = el("button", { type: "button", class: "source near" }, el("span", { class: "about" }, el("span", { class: "title", text: called(hit) }), el("span", { class: "place", text: [section, hit.page ? `page ${hit.page}` : ""].filter(Boolean).join(" · ") }), el("span", { class: "snippet", text: plain(quoted.get(hit.passage_id)?.snippet || "") || unheaded(hit) })));
-      button.addEventListener("click", () => metadata.kind === "table" ? openFacts({ from: button, kicker: "Not an answer, but near", title: hit.title, text: hit.snippet, url: "" }) : openPassage({ from: button, title: called(hit), url: hit.url, passageId: hit.passage_id, snippet: hit.excerpt, collection: this.collection }));
+      button.addEventListener("click", () => this.kind.opens ? openPassage({ from: button, title: called(hit), url: hit.url, passageId: hit.passage_id, snippet: hit.excerpt, collection: this.collection }) : openFacts({ from: button, kicker: "Not an answer, but near", title: hit.title, text: hit.snippet, url: "" }));
       return el("li", {}, button);
     });
     this.said.classList.add("refused");

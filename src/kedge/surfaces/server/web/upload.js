@@ -8,7 +8,7 @@ const STEPS = { queued: "Waiting for its turn", chunking: "Reading", embedding: 
 const POLL_MS = 400;
 const NAME = /^[\w][\w .-]*$/u;
 
-let about = { max_upload_bytes: Infinity, tables: false, collection: "default" };
+let about = { max_upload_bytes: Infinity, kinds: {}, collection: "default" };
 let chosen = [];
 let control = null;
 let added = null;
@@ -23,7 +23,6 @@ export function setUp({ onAdded, onAsk }) {
     event.preventDefault();
     start();
   });
-  for (const radio of document.querySelectorAll("[name=kind]")) radio.addEventListener("change", describe);
   byId("upload-collection").addEventListener("input", describe);
   byId("upload-cancel").addEventListener("click", () => control?.abort());
   byId("upload-done").addEventListener("click", () => {
@@ -36,8 +35,16 @@ export function setUp({ onAdded, onAsk }) {
 /** What the server takes. */
 export function learn(facts) {
   about = facts;
-  document.querySelector(".kinds").hidden = !about.tables;
+  const offered = Object.entries(about.kinds).filter(([, one]) => one.label);
+  const place = document.querySelector(".kinds");
+  place.replaceChildren(place.firstElementChild, ...offered.map(([name, one], at) => offer(name, one, at === 0)));
+  place.hidden = offered.length < 2;
   describe();
+}
+
+function offer(name, { label, help }, first) {
+  const radio = el("input", { type: "radio", name: "kind", value: name, checked: first, onchange: describe });
+  return el("label", { class: "kind" }, radio, el("span", {}, el("b", { text: label }), el("small", { text: help })));
 }
 
 export function open(collections, preferred) {
@@ -51,7 +58,10 @@ export function open(collections, preferred) {
   byId("files").focus();
 }
 
-const kind = () => document.querySelector("[name=kind]:checked").value;
+const chosenName = () => document.querySelector("[name=kind]:checked")?.value ?? "";
+
+/** What the server says of the kind that is chosen; before it said anything, nothing is. */
+const kind = () => about.kinds[chosenName()] ?? { suffixes: [], files: "Several at once", replaces: false };
 
 function reset() {
   chosen = [];
@@ -64,37 +74,37 @@ function reset() {
   list();
 }
 
-/** A table and documents do not go into one collection: only fitting names are offered. */
+/** Two kinds do not go into one collection: only fitting names are offered. */
 function describe() {
-  const table = kind() === "table";
+  const { suffixes, files, replaces } = kind();
   const box = byId("upload-collection");
-  const fitting = known.filter((one) => one.kind === (table ? "table" : "documents"));
+  const fitting = known.filter((one) => one.kind === chosenName());
   byId("known-collections").replaceChildren(...fitting.map((one) => el("option", { value: one.name })));
   if (document.activeElement !== box && known.some((one) => one.name === box.value && !fitting.includes(one))) {
-    box.value = fitting[0]?.name ?? (table ? stem() : about.collection);
+    box.value = fitting[0]?.name ?? (replaces ? stem() : about.collection);
   }
-  byId("files").accept = table ? ".csv,.tsv,.jsonl,.parquet" : ".md,.markdown,.txt,.pdf,.html,.htm,.jsonl";
-  byId("files-note").textContent = `${table ? "One table, in one or several files" : about.tables ? "Several at once" : "Markdown, PDF, HTML, text or JSONL, several at once"}, at most ${megabytes(about.max_upload_bytes)} together.`;
+  byId("files").accept = suffixes.join(",");
+  byId("files-note").textContent = `${files}, at most ${megabytes(about.max_upload_bytes)} together.`;
   const name = box.value.trim();
   const there = known.find((one) => one.name === name);
-  byId("upload-collection-note").textContent = told(name, there, fitting.includes(there), table);
+  byId("upload-collection-note").textContent = told(name, there, fitting.includes(there), replaces);
 }
 
-function told(name, there, fits, table) {
+function told(name, there, fits, replaces) {
   if (!name) return "Name an existing collection or a new one.";
   if (!there) return `A new collection “${name}” will be made.`;
   if (!fits) return `“${name}” holds another kind of knowledge. Choose another name.`;
-  return table ? `The table in “${name}” will be replaced.` : `Goes into the existing collection “${name}”.`;
+  return replaces ? `What “${name}” holds will be replaced.` : `Goes into the existing collection “${name}”.`;
 }
 
-/** A name for a table, from its file. */
+/** A name for what takes a collection of its own, from its file. */
 const stem = () => (chosen[0]?.name ?? "").replace(/\.[^.]*$/, "").replace(/[^\w .-]+/gu, " ").trim();
 
 const megabytes = (bytes) => (!Number.isFinite(bytes) ? "…" : bytes < 1 << 20 ? `${Math.max(1, Math.round(bytes / 1024))} kB` : `${Math.round(bytes / (1 << 20))} MB`);
 
 function choose(files) {
   chosen = files;
-  if (kind() === "table" && !byId("upload-collection").value) byId("upload-collection").value = stem();
+  if (kind().replaces && !byId("upload-collection").value) byId("upload-collection").value = stem();
   byId("upload-error").textContent = "";
   byId("upload-progress").hidden = true;
   byId("upload-done").hidden = true;
@@ -164,18 +174,14 @@ function progress(words, share) {
   byId("upload-bar").value = share;
 }
 
-/** Documents are ingested; a table is fed to the session of that name. Both become a job. */
+/** Whatever its kind, it becomes a job. */
 async function submit(collection) {
   const form = new FormData();
-  const table = kind() === "table";
-  if (!table) {
-    form.append("collection", collection);
-    form.append("kind", "documents");
-  }
+  form.append("collection", collection);
+  form.append("kind", chosenName());
   for (const file of chosen) form.append("file", file);
   progress("Sending …", 0);
-  const address = table ? `/api/sessions/${encodeURIComponent(await api.makeSession(collection))}/feed-data` : "/api/ingest";
-  const sent = await api.send(address, form, (share) => progress(`Sending … ${Math.round(100 * share)} %`, 100 * share), control.signal);
+  const sent = await api.send("/api/ingest", form, (share) => progress(`Sending … ${Math.round(100 * share)} %`, 100 * share), control.signal);
   byId("upload-cancel").hidden = true; // from here on the server works by itself
   return follow(sent.job_id, collection);
 }
@@ -183,14 +189,15 @@ async function submit(collection) {
 async function follow(jobId, collection) {
   for (;;) {
     const job = await api.job(jobId);
-    const passages = job.total_passages ? `, ${job.processed_passages} of ${count(job.total_passages, unit(job))}` : "";
+    const passages = job.total_passages ? `, ${job.processed_passages} of ${count(job.total_passages, ...of(job).part)}` : "";
     progress(`${STEPS[job.status] ?? job.status}${passages}`, job.progress);
     if (job.status === "complete" || job.status === "failed") return ended(job, collection);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 
-const unit = (job) => (job.kind === "table" ? "row" : "passage");
+/** What the server says of the job's kind. */
+const of = (job) => about.kinds[job.kind] ?? { source: ["source", "sources"], part: ["passage", "passages"] };
 
 function ended(job, collection) {
   const faults = job.errors.map((error) => el("li", {}, el("b", { text: error.url }), ` ${error.message} `, el("span", { class: "hint" }, ...withCode(error.hint))));
@@ -198,8 +205,8 @@ function ended(job, collection) {
   const notes = job.warnings.map((warning) => el("li", { class: "hint", text: warning }));
   byId("upload-faults").replaceChildren(...faults, ...notes);
   const took = job.files_processed + job.files_skipped;
-  const done = [job.files_processed ? `${count(job.files_processed, job.kind === "table" ? "file" : "document")} added (${count(job.passages_created, unit(job))})` : "", job.files_skipped ? `${job.files_skipped} unchanged` : "", job.files_failed ? `${job.files_failed} not readable` : ""].filter(Boolean).join(", ");
-  progress(`${took ? "Done" : "Nothing was added"}: ${done || "no documents"}.`, 100);
+  const done = [job.files_processed ? `${count(job.files_processed, ...of(job).source)} added (${count(job.passages_created, ...of(job).part)})` : "", job.files_skipped ? `${job.files_skipped} unchanged` : "", job.files_failed ? `${job.files_failed} not readable` : ""].filter(Boolean).join(", ");
+  progress(`${took ? "Done" : "Nothing was added"}: ${done || "no sources"}.`, 100);
   if (!took) return null;
   tell(collection);
   return collection;

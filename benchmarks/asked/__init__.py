@@ -1,0 +1,1 @@
+"""Questions as people ask them, over the documentation of packages and over made reports, with what answers each."""

@@ -1,0 +1,120 @@
+"""Lay out the documents of the written questions: `python -m benchmarks.asked.sources ARCHIVES OUT`.
+
+ARCHIVES holds the source archives of the packages below (`pip download --no-deps --no-binary :all: NAME==VERSION`) and,
+unpacked by `dpkg-deb -x`, the two Debian packages; OUT gets one folder for each collection. The made reports come with
+the project. A collection holds the files of one documentation, without changelogs and lists of names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+MADE = Path(__file__).parent / "made"
+LEAST = 1800
+"""Bytes below which a file is a stub."""
+_SKIPPED = (
+    "changes",
+    "changelog",
+    "news",
+    "history",
+    "release",
+    "genindex",
+    "whatsnew",
+    "license",
+    "authors",
+    "contrib",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Documentation:
+    """The documentation inside a source archive."""
+
+    archive: str
+    """Name of the archive without `.tar.gz`, which is also its folder."""
+    folder: str = "docs"
+    suffixes: tuple[str, ...] = (".md", ".rst")
+
+
+PACKAGES = {
+    "alembic": Documentation("alembic-1.9.4"), "beets": Documentation("beets-2.9.0"),
+    "black": Documentation("black-26.5.1"), "borg": Documentation("borgbackup-1.4.5"),
+    "celery": Documentation("celery-5.7.0"), "certbot": Documentation("certbot-5.8.0"),
+    "click": Documentation("click-8.5.1"), "coverage": Documentation("coverage-7.17.3", "doc"),
+    "cryptography": Documentation("cryptography-50.0.2"), "dask": Documentation("dask-2026.8.0"),
+    "django": Documentation("django-6.1.3", suffixes=(".txt",)), "edgar": Documentation("edgartools-5.9.1"),
+    "flask": Documentation("flask-3.1.3"), "gunicorn": Documentation("gunicorn-27.0.1"),
+    "ipython": Documentation("ipython-9.18.1"), "jinja": Documentation("jinja2-3.1.6"),
+    "jupyter": Documentation("jupyter_server-2.9.1"), "kombu": Documentation("kombu-5.7.0"),
+    "mypy": Documentation("mypy-2.4.1"), "peewee": Documentation("peewee-4.5.3"),
+    "pillow": Documentation("Pillow-9.5.0"), "pip": Documentation("pip-26.3"),
+    "pyramid": Documentation("pyramid-2.1"), "pytest": Documentation("pytest-9.2.0", "doc"),
+    "scrapy": Documentation("Scrapy-2.9.0"), "sphinx": Documentation("sphinx-9.2.0", "doc"),
+    "starlette": Documentation("starlette-1.9.0"), "structlog": Documentation("structlog-26.1.0"),
+    "supervisor": Documentation("supervisor-4.3.0"), "tornado": Documentation("tornado-6.6.1"),
+    "twisted": Documentation("twisted-26.10.0"), "xarray": Documentation("xarray-2026.9.0", "doc"),
+}  # fmt: skip
+"""Collections, each the documentation of one package; all under MIT, BSD-like or Apache licences."""
+DEBIAN = {
+    "apache": "apache2-doc/usr/share/doc/apache2-doc/manual/en",
+    "handbook": "debian-handbook/usr/share/doc/debian-handbook/html/en-US",
+}
+"""Folders of pages inside unpacked Debian packages (Apache-2.0; CC BY-SA 3.0 or GPL-2+)."""
+
+
+def from_archive(archives: Path, wanted: Documentation, target: Path) -> int:
+    """The files of one documentation; how many there are."""
+    count = 0
+    inside = PurePosixPath(wanted.archive) / wanted.folder
+    with tarfile.open(archives / f"{wanted.archive}.tar.gz") as archive:
+        for member in archive.getmembers():
+            path = PurePosixPath(member.name)
+            if not member.isfile() or member.size <= LEAST or path.suffix not in wanted.suffixes:
+                continue
+            if not path.is_relative_to(inside) or ".." in path.parts:
+                continue
+            relative = path.relative_to(inside)
+            stream = archive.extractfile(member)
+            if stream is None or any(part in str(relative).lower() for part in _SKIPPED):
+                continue
+            to = target / relative
+            to.parent.mkdir(parents=True, exist_ok=True)
+            to.write_bytes(stream.read())
+            count += 1
+    return count
+
+
+def from_pages(folder: Path, target: Path) -> int:
+    """The pages of a folder, side by side; how many there are."""
+    pages = [path for path in folder.rglob("*.html") if path.is_file() and "index" not in path.name]
+    target.mkdir(parents=True, exist_ok=True)
+    for path in pages:
+        shutil.copyfile(path, target / path.name)
+    return len(pages)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.asked.sources", description=__doc__)
+    parser.add_argument("archives", type=Path)
+    parser.add_argument("out", type=Path)
+    given = parser.parse_args()
+    missing = [one.archive for one in PACKAGES.values() if not (given.archives / f"{one.archive}.tar.gz").is_file()]
+    missing += [folder for folder in DEBIAN.values() if not (given.archives / folder).is_dir()]
+    if missing:
+        sys.exit(f"Not there below {given.archives}: {', '.join(missing)}")
+    for name, package in PACKAGES.items():
+        print(f"{name}: {from_archive(given.archives, package, given.out / name)} files")
+    for name, folder in DEBIAN.items():
+        print(f"{name}: {from_pages(given.archives / folder, given.out / name)} files")
+    for made in sorted(MADE.iterdir()):
+        shutil.copytree(made, given.out / made.name, dirs_exist_ok=True)
+        print(f"{made.name}: {len(list(made.iterdir()))} files")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""How many of the relations that sentences state are found, and which triples a folder gives."""

@@ -1,0 +1,1 @@
+"""Questions over small tables: links, readings that are enumerated and run, and the choice by learned weights."""

@@ -1,0 +1,118 @@
+"""Lines of pages, of a PDF or of pictures, to a document: blocks, sections, title and properties."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from kedge.core.values import Block, BlockKind, Json, ParsedDocument
+from kedge.ingest.parse.pdf_layout import LayoutPart, body_size, drop_running_lines, join_broken, page_parts
+from kedge.ingest.parse.pdf_page import Line
+from kedge.ingest.parse.sections import Sections
+
+_PROPERTIES = {"Author": "author", "Subject": "subject", "Keywords": "keywords", "CreationDate": "created"}
+_NO_TITLE = re.compile(r"untitled|microsoft (?:word|powerpoint)|\.(?:docx?|pdf|tex|dvi|indd|pptx?)\b", re.IGNORECASE)
+_DEPTHS = tuple(
+    re.compile(rf"(?:{words})\s+(?:[IVXLC]{{1,6}}|\d{{1,3}}[A-Z]?|[A-Z])(?=[\s.:–—-]|$)", re.IGNORECASE)
+    for words in (
+        "part|book|volume",
+        "chapter|item|title|appendix|annex|exhibit|schedule",
+        "note|section|article|lesson",
+    )
+)
+"""Words that say how deep a heading is, the uppermost first; a number, a Roman one or a letter follows them."""
+_NUMBERED = re.compile(r"\d{1,2}(?:\.\d{1,2})*\.?\s+\S")
+_WORDED = 3
+"""Headings that have to say their depth in words before it counts."""
+_COVER = 5
+"""Headings of a cover."""
+_FULL_PAGE = 800
+"""Letters of text on a page whose own usual font size counts, as appendices often have another."""
+
+
+def document_of_pages(
+    pages: Sequence[list[Line]], heights: Sequence[float], properties: dict[str, str], warnings: Sequence[str]
+) -> ParsedDocument:
+    """The document without running heads and page numbers; `properties` are those of a PDF."""
+    pages = drop_running_lines(pages, heights)
+    body = body_size(pages)
+    parts: list[LayoutPart] = []
+    for number, lines in enumerate(pages, 1):
+        full = sum(len(line.text) for line in lines if not line.table) >= _FULL_PAGE
+        parts.extend(page_parts(lines, number, body_size([lines]) if full else body))
+    text, blocks = _assemble(join_broken(parts))
+    metadata: dict[str, Json] = {key: properties[name] for name, key in _PROPERTIES.items() if properties.get(name)}
+    metadata["pages"] = len(pages)
+    return ParsedDocument(
+        text=text,
+        blocks=tuple(blocks),
+        title=_property_title(properties) or _largest_text(pages[0], body),
+        author=properties.get("Author", "").strip() or None,
+        metadata=metadata,
+        warnings=tuple(warnings),
+    )
+
+
+def _assemble(parts: Sequence[LayoutPart]) -> tuple[str, list[Block]]:
+    sections = Sections()
+    depths = _depths(parts)
+    cover = _has_cover(parts)
+    texts: list[str] = []
+    blocks: list[Block] = []
+    at = 0
+    for number, part in enumerate(parts):
+        if cover and part.page > parts[0].page:
+            sections, cover = Sections(), False
+        if part.kind is BlockKind.HEADING:
+            sections.enter(depths.get(number, part.level), part.text)
+        texts.append(part.text)
+        blocks.append(Block(part.kind, at, at + len(part.text), sections.path, part.page, part.level))
+        at += len(part.text) + 2
+    return "\n\n".join(texts), blocks
+
+
+def _depths(parts: Sequence[LayoutPart]) -> dict[int, int]:
+    """How deep headings are where several say it in words (`PART II`, `Item 2.`, `Note 3`), whatever their type.
+
+    All other headings are below the last of these. Empty where the words say nothing.
+    """
+    headings = [(number, part) for number, part in enumerate(parts) if part.kind is BlockKind.HEADING]
+    worded = {number: found for number, part in headings if (found := _depth_said(part.text))}
+    if len(worded) < _WORDED:
+        return {}
+    return {number: worded.get(number, len(_DEPTHS) + part.level) for number, part in headings}
+
+
+def _depth_said(text: str) -> int:
+    """1 for a part, more for what is below it; 0 for a heading that does not say."""
+    return next((depth for depth, words in enumerate(_DEPTHS, 1) if words.match(text)), 0)
+
+
+def _has_cover(parts: Sequence[LayoutPart]) -> bool:
+    """Whether the first page is a cover: many headings, none with a number or a word that says its depth."""
+    first = [part for part in parts if part.page == parts[0].page and part.kind is BlockKind.HEADING]
+    return len(first) >= _COVER and not any(_NUMBERED.match(part.text) or _depth_said(part.text) for part in first)
+
+
+def _property_title(properties: dict[str, str]) -> str | None:
+    """The title in the file's properties, unless it is a file name, a number or a word processor's stopgap."""
+    title = " ".join(properties.get("Title", "").split())
+    words = re.findall(r"[^\W\d_]{2,}", title)
+    return title if len(words) >= 2 and not _NO_TITLE.search(title) and "_" not in title else None
+
+
+def _largest_text(lines: Sequence[Line], body: float) -> str | None:
+    """The lines of the largest font on the first page, as far as they stand together."""
+    worded = [line for line in lines if sum(letter.isalpha() for letter in line.text) >= 4]
+    if not worded:
+        return None
+    largest = max(line.size for line in worded)
+    if largest < 1.15 * body:
+        return None
+    first = next(number for number, line in enumerate(worded) if line.size > 0.95 * largest)
+    title: list[str] = []
+    for line in worded[first:]:
+        if line.size <= 0.95 * largest or len(title) == 4:
+            break
+        title.append(line.text)
+    return " ".join(title)[:200]

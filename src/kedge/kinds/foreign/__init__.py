@@ -1,0 +1,1 @@
+"""Texts and vectors that another program keeps, searched and asked where they are."""

@@ -1,0 +1,172 @@
+"""What a question names in the concept graph, and where that leads: the half of the walk that waits for nothing.
+
+Concepts are found by their key, by an alias or a misspelt name, and by words of their description; passages by words
+of their preview (D-23). From the named concepts the walk follows their mentions and their typed relations (D-22), and
+reads what it will need next, all while the other channels search (D-34).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rapidfuzz.distance import OSA
+
+from kedge.core.values import Concept, Role, Scope
+from kedge.retrieve.channels.pool import (
+    ConceptEdge,
+    ConceptGraph,
+    ConceptNode,
+    FeatureReader,
+    PassageFeatures,
+    Traversal,
+)
+from kedge.retrieve.channels.related import Lead, relations_of
+from kedge.stores.graph.reads import CanSearchPreviews, search_terms
+from kedge.text.concepts import candidate_keys, concept_key, link, mentions
+
+FOUND = 12
+"""Concepts, and passages, that the full-text indexes are asked for."""
+AHEAD = 24
+"""Passages that are read on from before the other channels have answered."""
+MISSPELT = 0.2
+"""Share of a name's letters that may be wrong."""
+LEAST_LETTERS = 5
+"""Of a name that may be misspelt."""
+COVERED = 0.6
+"""Share of the question's words that a description must hold."""
+LEAST_WORDS = 3
+
+Beyond = tuple[Sequence[ConceptNode], Sequence[ConceptEdge]]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedConcepts:
+    """What the question names, as the graph knows it."""
+
+    concepts: Mapping[str, ConceptNode]
+    """By id."""
+    edges: Sequence[ConceptEdge]
+    """To the passages of documents that are called so, and to passages that mention them."""
+    leads: Sequence[Lead] = ()
+    """Passages that typed relations lead to."""
+    hints: Sequence[Lead] = ()
+    """Passages that descriptions and previews lead to, by words that keyword search finds in the passages too."""
+    features: Mapping[str, PassageFeatures] = field(default_factory=dict)
+    """Of passages, read ahead."""
+    ahead: Mapping[str, Beyond] = field(default_factory=dict)
+    """Concepts of passages, read ahead: passage id → concepts and edges."""
+
+
+async def read_question(
+    graph: ConceptGraph,
+    scope: Scope,
+    text: str,
+    how: Traversal = Traversal(),  # noqa: B008 (frozen value)
+    reader: FeatureReader | None = None,
+) -> NamedConcepts:
+    """The first half of the channel: it needs the question's words alone, so it can run beside the other channels."""
+    keys = sorted(candidate_keys(text))
+    exact, searched, previews = await asyncio.gather(
+        graph.concepts_by_key(scope, keys), _searched(graph, scope, text), _previews(graph, scope, text)
+    )
+    found = {node.key: node for node in exact}
+    linked = [*link(text, lambda wanted: {key for key in wanted if key in found}), *mentions(text)]
+    concepts = {found[mention.key].id: found[mention.key] for mention in linked if mention.key in found}
+    meant = [one for one in searched if one.key not in found and _means(one, set(keys))]
+    described = [one for one in searched if one not in meant and _describes(one, text)]
+    others = await graph.concepts_by_key(scope, [one.key for one in (*meant, *described)]) if meant or described else []
+    concepts |= {node.id: node for node in others if node.key in {one.key for one in meant}}
+    hinted = {node.id: node for node in others if node.id not in concepts}
+    common = [node.id for node in concepts.values() if node.degree <= how.max_degree]
+    edges, related, about = await asyncio.gather(
+        passages_of(graph, scope, list(concepts), common, how),
+        relations_of(graph, scope, text, concepts, how),
+        graph.about(scope, list(hinted)) if hinted else _nothing(),
+    )
+    hints = [Lead(edge.passage_id, how.described, (hinted[edge.concept_id].name,)) for edge in about]
+    hints += [Lead(passage, how.preview / rank) for rank, passage in enumerate(previews, 1)]
+    features, ahead = await _read_ahead(graph, scope, edges, reader)
+    return NamedConcepts(concepts, edges, related, hints, features, ahead)
+
+
+async def _searched(graph: ConceptGraph, scope: Scope, text: str) -> Sequence[Concept]:
+    return await graph.search_concepts(scope, text, FOUND)
+
+
+async def _previews(graph: ConceptGraph, scope: Scope, text: str) -> Sequence[str]:
+    return await graph.search_chunks(scope, text, FOUND) if isinstance(graph, CanSearchPreviews) else []
+
+
+async def _nothing() -> list[ConceptEdge]:
+    return []
+
+
+def _means(concept: Concept, keys: set[str]) -> bool:
+    """Whether the question has one of its aliases, or its name with a few wrong letters."""
+    if any(concept_key(alias) in keys for alias in concept.aliases):
+        return True
+    words = concept.key.count(" ")
+    alike = [key for key in keys if key.count(" ") == words and abs(len(key) - len(concept.key)) <= 2]
+    if len(concept.key) < LEAST_LETTERS:
+        return False
+    most = max(1, int(MISSPELT * len(concept.key) / (words + 1)))
+    return any(OSA.distance(key, concept.key, score_cutoff=most) <= most for key in alike)
+
+
+def _describes(concept: Concept, text: str) -> bool:
+    """Whether its description has most of the question's words."""
+    wanted = set(search_terms(text))
+    held = wanted & set(search_terms(concept.description)) if concept.description else set()
+    return len(held) >= max(LEAST_WORDS, COVERED * len(wanted))
+
+
+async def passages_of(
+    graph: ConceptGraph, scope: Scope, titled: Sequence[str], mentioned: Sequence[str], how: Traversal
+) -> list[ConceptEdge]:
+    """Edges to the titled documents' passages and to the passages that mention; a title edge hides a mention."""
+    if not titled:
+        return []
+    about, other = await asyncio.gather(graph.about(scope, titled), graph.passages_of(scope, mentioned, how.max_degree))
+    titles = {(edge.concept_id, edge.passage_id) for edge in about}
+    return [*about, *(edge for edge in other if (edge.concept_id, edge.passage_id) not in titles)]
+
+
+async def _read_ahead(
+    graph: ConceptGraph, scope: Scope, edges: Sequence[ConceptEdge], reader: FeatureReader | None
+) -> tuple[Mapping[str, PassageFeatures], Mapping[str, Beyond]]:
+    """Features of the named passages, and what those that are titled or begin so speak of."""
+    if reader is None or not edges:
+        return {}, {}
+    named = list(dict.fromkeys(edge.passage_id for edge in edges if edge.role in (Role.TITLE, Role.LEAD)))[:AHEAD]
+    every = list(dict.fromkeys(edge.passage_id for edge in edges))
+    features, beyond_them = await asyncio.gather(
+        reader.features(scope, every), graph.concepts_of(scope, named) if named else _no_concepts()
+    )
+    nodes = {node.id: node for node in beyond_them[0]}
+    ahead: dict[str, Beyond] = {}
+    for passage in named:
+        own = [edge for edge in beyond_them[1] if edge.passage_id == passage]
+        ahead[passage] = ([nodes[edge.concept_id] for edge in own], own)
+    return features, ahead
+
+
+async def _no_concepts() -> Beyond:
+    return [], []
+
+
+async def beyond(graph: ConceptGraph, scope: Scope, passages: Sequence[str], ahead: Mapping[str, Beyond]) -> Beyond:
+    """The concepts of these passages with the edges, by passage; only what was not read ahead is asked for."""
+    wanted = [passage for passage in passages if passage not in ahead]
+    fresh: Beyond = await graph.concepts_of(scope, wanted) if wanted else ([], [])
+    known = {node.id: node for node in fresh[0]}
+    known |= {node.id: node for passage in passages if passage in ahead for node in ahead[passage][0]}
+    by_passage: dict[str, list[ConceptEdge]] = {passage: [] for passage in passages}
+    for edge in fresh[1]:
+        by_passage[edge.passage_id].append(edge)
+    for passage in passages:
+        if passage in ahead:
+            by_passage[passage] = list(ahead[passage][1])
+    edges = [edge for passage in by_passage for edge in by_passage[passage]]
+    return [known[key] for key in dict.fromkeys(edge.concept_id for edge in edges)], edges

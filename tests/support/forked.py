@@ -6,6 +6,7 @@ That is for tests of what a process does. How `kedge` starts is tested with a fr
 from __future__ import annotations
 
 import asyncio
+import faulthandler
 import importlib
 import multiprocessing
 import os
@@ -125,6 +126,9 @@ class Command:
         """Its exit code."""
         self._process.join(seconds)
         code = self._process.exitcode
+        if code is None:
+            self.send_signal(signal.SIGUSR1)  # its error output then has where each of its threads stands
+            self._process.join(1)
         assert code is not None, f"not ended within {seconds:.0f} s"
         return code
 
@@ -231,6 +235,7 @@ def _into_pipes(arguments: list[str], environ: dict[str, str], script: str, out:
 
 def _begin(arguments: list[str], environ: dict[str, str], script: str = "") -> None:
     """As a fresh interpreter would with this environment, but for what has been imported."""
+    faulthandler.register(signal.SIGUSR1, file=2)
     os.environ.clear()
     os.environ.update(environ)
     sys.argv = ["-c" if script else "kedge", *arguments]

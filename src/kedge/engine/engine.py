@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ from kedge.core.errors import KedgeError, StoreError
 from kedge.core.locks import finishing
 from kedge.core.settings import Settings
 from kedge.core.stages import Fact, stage, watched
+from kedge.core.tasks import stop
 from kedge.core.values import (
     Answer,
     Collection,
@@ -185,9 +186,7 @@ class Engine:
     async def stop_worker(self) -> None:
         """Take no job more; the one that runs is handed back, to be resumed by the next worker."""
         if self._worker is not None:
-            self._worker.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._worker
+            await stop(self._worker)
 
     async def _close(self) -> None:
         await self.stop_worker()

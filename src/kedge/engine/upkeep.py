@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 
+from kedge.core.tasks import stop
 from kedge.core.values import Collection
 
 Optimize = Callable[[Collection], Awaitable[None]]
@@ -33,9 +33,7 @@ class Upkeep:
     async def close(self) -> None:
         """Break off; what is due is found again by the next process that writes or serves."""
         if self._task is not None:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
+            await stop(self._task)
 
     async def _work(self) -> None:
         while self._waiting:

@@ -14,6 +14,7 @@ import psycopg
 from sqlalchemy.engine import make_url
 
 from kedge.core.errors import ConflictError, StoreError
+from kedge.core.tasks import stop
 from kedge.core.values import Scope
 from kedge.stores.catalog.sql.failures import of_server
 from kedge.stores.catalog.sql.postgresql import PostgresAddress, parse
@@ -123,9 +124,7 @@ async def _unless_lost(connection: psycopg.AsyncConnection[tuple[object, ...]], 
         ) from None
     finally:
         watch.remove_done_callback(break_off)
-        watch.cancel()
-        with suppress(asyncio.CancelledError):
-            await watch
+        await stop(watch)
 
 
 async def _lost(connection: psycopg.AsyncConnection[tuple[object, ...]]) -> None:

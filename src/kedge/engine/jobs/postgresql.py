@@ -24,6 +24,7 @@ from psycopg.sql import SQL, Identifier
 
 from kedge.core.errors import ConflictError, StoreError
 from kedge.core.settings import Settings
+from kedge.core.tasks import stop
 from kedge.core.values import Job, JobStatus
 from kedge.engine.jobs.advisory import AdvisoryLocks, address
 from kedge.engine.jobs.ports import Duties, job_lock, lock_of
@@ -264,9 +265,7 @@ async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
+        await stop(task)
 
 
 def _anywhere(job: Job) -> bool:

@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from kedge.core import telemetry
+from kedge.core.tasks import stop
 from kedge.core.telemetry import Metric
 
 BEAT_SECONDS = 0.5
@@ -31,9 +32,7 @@ class Pulse:
         try:
             yield
         finally:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+            await stop(task)
 
     def read(self) -> Mapping[Metric, float]:
         """What there is to tell now. The longest wait is since the last time."""

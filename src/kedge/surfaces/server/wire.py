@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import suppress
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import Message, Receive, Scope, Send
 
 from kedge.core import telemetry
 from kedge.core.errors import KedgeError, SlowClientError, SourceTooLargeError
+from kedge.core.tasks import stop
 from kedge.surfaces.server.guard import add_headers
 from kedge.surfaces.server.traffic import Flight
 
@@ -60,9 +60,7 @@ class Incoming:
     async def close(self) -> None:
         """Stop watching."""
         if self._watch is not None:
-            self._watch.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._watch
+            await stop(self._watch)
 
     async def _next(self) -> Message:
         seconds = self._flight.traffic.settings.client_timeout

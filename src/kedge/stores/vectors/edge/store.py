@@ -323,16 +323,13 @@ def _best(index: EdgeIndex, asked: _EdgeSearch) -> list[Scored]:
     """The best hits. Fetches on for as long as the last one fetched ties with the last one wanted."""
     accept = filter_of(asked.tenant, asked.where)
     with index.reading() as shard:
-        ceiling = max(1, int(shard.info().points_count))
-        fetch = min(asked.limit + SPARE, ceiling)
+        fetch = asked.limit + SPARE
         while True:
             request = engine.QueryRequest(limit=fetch, query=asked.query, filter=accept, params=asked.params)
             hits = shard.query(request)
-            if len(hits) < fetch or fetch == ceiling:
+            if len(hits) < fetch or not tied(hits[-1].score, hits[asked.limit - 1].score, asked.digits):
                 break
-            if not tied(hits[-1].score, hits[asked.limit - 1].score, asked.digits):
-                break
-            fetch = min(fetch * 4, ceiling)
+            fetch *= 4
     return ranked(((outer_id(hit.id, asked.tenant), hit.score) for hit in hits), asked.limit, asked.digits)
 
 

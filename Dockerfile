@@ -1,10 +1,10 @@
 # Kedge with the drivers of all servers in compose.yaml; docs/how-to/stores.md says how to use it.
 FROM python:3.11-slim AS build
 WORKDIR /build
-COPY pyproject.toml requirements.lock README.md LICENSE ./
+COPY pyproject.toml hatch_build.py requirements.lock README.md LICENSE NOTICE ./
 COPY src src
 RUN python -m venv /opt/kedge \
- && /opt/kedge/bin/pip install --no-cache-dir -c requirements.lock '.[milvus,neo4j,postgresql,qdrant,redis]'
+ && /opt/kedge/bin/pip install --no-cache-dir -c requirements.lock '.[mcp,milvus,neo4j,postgresql,qdrant,redis]'
 
 FROM python:3.11-slim
 RUN groupadd --system --gid 10001 kedge \

@@ -6,10 +6,10 @@ STAMP  := $(VENV)/.installed
 DEV    := $(VENV)/.installed-dev
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 STOP   := $(BIN)/python -m tests.services stop
-PYTEST  = $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder; status=$$?; $(STOP); exit $$status
+PYTEST  = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder; status=$$?; $(STOP); exit $$status
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check unit services services-stop bench serve lock clean
+.PHONY: help demo test check unit services services-stop bench serve dist lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/'
@@ -41,6 +41,10 @@ bench: $(DEV) ## Measure speed and quality (needs the data sets, see benchmarks/
 serve: $(STAMP) ## Start the server on http://127.0.0.1:8000
 	@$(BIN)/kedge serve
 
+dist: | $(BIN)/python ## Build the wheel and the sdist into dist/; URL=https://… is the project's address in them
+	@$(PIP) -c requirements.lock hatchling
+	@rm -rf dist && KEDGE_PROJECT_URL='$(URL)' $(BIN)/python -m hatchling build --directory dist && ls -l dist
+
 lock: ## Write requirements.lock from a fresh install of the newest versions
 	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet -e '.[dev]'
@@ -48,7 +52,7 @@ lock: ## Write requirements.lock from a fresh install of the newest versions
 	rm -rf .venv-lock
 
 clean: ## Remove the environment and caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(BIN)/python:
 	@echo "Setting up $(VENV) …" >&2

@@ -98,7 +98,7 @@ async def measure(corpus: Path, rounds: int, real: bool) -> dict[str, object]:
     without: list[Run] = []
     bare: list[tuple[float, float]] = []
     _, sample = await ingest(corpus, graph=True, cache=CACHE)  # fills the cache
-    embedder = open_embedder("minilm", load_settings())
+    embedder = open_embedder(load_settings().embedder, load_settings())
     await embedder.embed(sample[:8])
     for _ in range(rounds):
         with_graph.append((await ingest(corpus, graph=True, cache=CACHE))[0])

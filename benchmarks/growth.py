@@ -72,7 +72,7 @@ class StandIn:
 
 async def parts(sizes: Sequence[int], scratch: Path) -> list[Path]:
     """Write what has to be added for each size, and the cache file with all vectors; returns the corpora."""
-    model = open_embedder("minilm", load_settings())
+    model = open_embedder(load_settings().embedder, load_settings())
     found = list(real_rows(model))
     passages = [passage for _, made in found for passage in made]
     cached = CachedEmbedder(model, FileCache(CACHE))

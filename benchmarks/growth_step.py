@@ -49,7 +49,7 @@ async def ask(home: Path, questions: list[str]) -> Figures:
     """Ask half of the questions with everything on, the other half without the graph, each beside its control."""
     settings = load_settings(home=home, embed_cache=None)
     warm, rest = questions[:WARM], questions[WARM:]
-    embedder = open_embedder("minilm", settings)
+    embedder = open_embedder(settings.embedder, settings)
     times: dict[str, list[float]] = {"everything": [], "without_graph": [], "bare_embedding": [], "everything_cpu": []}
     stages: dict[str, list[float]] = {}
     async with Engine.open(settings) as engine:

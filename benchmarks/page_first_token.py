@@ -17,11 +17,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
-from playwright.sync_api import sync_playwright
 
 from benchmarks.data import folder
 from kedge.evals.metrics import percentile
@@ -42,7 +43,7 @@ def first_word(page: Any, question: str) -> float:
     """Milliseconds from Enter to the first frame with a word."""
     page.get_by_label("Your question").fill(question)
     page.get_by_label("Your question").press("Enter")
-    turn = page.locator("#turns > li").first
+    turn = page.locator("#turns > li").last
     turn.get_by_role("heading", name=question, exact=True).wait_for()
     turn.locator(".rate").wait_for()
     return float(turn.get_attribute("data-first")) - float(turn.get_attribute("data-asked"))
@@ -55,6 +56,8 @@ def whole(client: httpx.Client, question: str) -> float:
 
 
 def measure(url: str, questions: list[str]) -> dict[str, object]:
+    from playwright.sync_api import sync_playwright
+
     program = shutil.which("chromium") or shutil.which("google-chrome")
     with sync_playwright() as playwright, httpx.Client(base_url=url, timeout=60) as client:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
@@ -77,13 +80,15 @@ def measure(url: str, questions: list[str]) -> dict[str, object]:
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("set", nargs="?", help="a data set; the demo's handbook if not given")
-    parser.add_argument("--questions", type=int, default=50)
-    wanted = parser.parse_args()
-    source = folder(wanted.set) if wanted.set else DEMO
-    corpus = source / "corpus.jsonl" if wanted.set else source
+def source_of(name: str | None) -> tuple[Path, Path]:
+    """Where the questions of a set are, and what is taken in for them; the handbook without a name."""
+    source = folder(name) if name else DEMO
+    return source, source / "corpus.jsonl" if name else source
+
+
+@contextmanager
+def serving(corpus: Path) -> Iterator[str]:
+    """The address of `kedge serve` on a home of its own that holds the corpus."""
     with tempfile.TemporaryDirectory() as home:
         kedge = [sys.executable, "-m", "kedge.surfaces.cli.main", "--home", home, "--json"]
         clean = {name: value for name, value in os.environ.items() if not name.startswith("KEDGE_")}  # no cache answers
@@ -94,10 +99,20 @@ def main() -> None:
             text = ""
             while not text.rstrip().endswith("}"):
                 text += server.stdout.readline()
-            print(json.dumps(measure(json.loads(text)["url"], questions_of(source)[: wanted.questions + 1]), indent=2))
+            yield json.loads(text)["url"]
         finally:
             server.terminate()
             server.wait()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("set", nargs="?", help="a data set; the demo's handbook if not given")
+    parser.add_argument("--questions", type=int, default=50)
+    wanted = parser.parse_args()
+    source, corpus = source_of(wanted.set)
+    with serving(corpus) as url:
+        print(json.dumps(measure(url, questions_of(source)[: wanted.questions + 1]), indent=2))
 
 
 if __name__ == "__main__":

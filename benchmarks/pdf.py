@@ -3,7 +3,8 @@
     python -m benchmarks.pdf FOLDER
 
 Time is that of the processor in one process, so that a busy machine counts the same; each file is read once by each.
-What tables are worth is measured by `benchmarks.pdf_tables`.
+At last stands how many cells of tables are under their row and column, beside pdfplumber, for the files of
+`benchmarks.pdf_tables` that are in FOLDER.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import pdfplumber
 import pypdfium2
 from pdfminer.high_level import extract_text
 
+from benchmarks.pdf_tables import fidelity
 from kedge.ingest.parse.pdf import parse_pdf
 
 
@@ -70,6 +72,7 @@ def main() -> None:
             took[name] = time.process_time() - started
             total[name] += took[name]
         print(f"{path.name}: {count} pages; " + ", ".join(f"{name} {count / took[name]:.0f}/s" for name in WAYS))
+    fidelity({path.stem: path for path in files})
     print(f"{pages} pages; " + ", ".join(f"{name} {pages / total[name]:.1f}/s" for name in WAYS))
 
 

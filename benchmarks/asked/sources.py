@@ -47,7 +47,7 @@ PACKAGES = {
     "celery": Documentation("celery-5.7.0"), "certbot": Documentation("certbot-5.8.0"),
     "click": Documentation("click-8.5.1"), "coverage": Documentation("coverage-7.17.3", "doc"),
     "cryptography": Documentation("cryptography-50.0.2"), "dask": Documentation("dask-2026.8.0"),
-    "django": Documentation("django-6.1.3", suffixes=(".txt",)), "edgar": Documentation("edgartools-5.9.1"),
+    "django": Documentation("django-6.1.3", suffixes=(".txt",)), "edgar": Documentation("edgartools-5.9.1", "."),
     "flask": Documentation("flask-3.1.3"), "gunicorn": Documentation("gunicorn-27.0.1"),
     "ipython": Documentation("ipython-9.18.1"), "jinja": Documentation("jinja2-3.1.6"),
     "jupyter": Documentation("jupyter_server-2.9.1"), "kombu": Documentation("kombu-5.7.0"),

@@ -11,11 +11,13 @@ wide part) are matrices (inputs, outputs) `.w` in steps of `.s`, one for each ou
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from benchmarks.export.graph import OWN, Graph
 
+Gelu: TypeAlias = Literal["BiasGelu", "FastGelu"]
 VALUE_LEVELS = 127
 SMALLEST = 1e-9
 """Scale of a token whose values are all zero."""
@@ -52,8 +54,9 @@ class EncoderLayers:
     Between the layers the tokens of all texts are rows of one matrix.
     """
 
-    def __init__(self, graph: Graph, sizes: Sizes) -> None:
-        self._graph, self._sizes = graph, sizes
+    def __init__(self, graph: Graph, sizes: Sizes, gelu: Gelu = "BiasGelu") -> None:
+        """`gelu`: `FastGelu` takes a hyperbolic tangent for the error function."""
+        self._graph, self._sizes, self._gelu = graph, sizes, gelu
         g = graph
         self._flat = g.tensor("flat", np.array([-1, sizes.width], dtype=np.int64))
         self._axis = g.tensor("axis", np.array([1], dtype=np.int64))
@@ -62,8 +65,11 @@ class EncoderLayers:
         self._level = g.tensor("level", np.array(1 / VALUE_LEVELS, dtype=np.float32))
         self._middle = g.tensor("middle", np.array(VALUE_LEVELS + 1, dtype=np.uint8))
 
-    def after(self, hidden: str, mask: str) -> str:
-        """The last layer's vectors of embedded tokens (texts, tokens, width), in the same shape."""
+    def after(self, hidden: str, mask: str = "") -> str:
+        """The last layer's vectors of embedded tokens (texts, tokens, width), in the same shape.
+
+        Without a mask every token counts, so all texts of a run must be of one length; attention is then faster.
+        """
         g = self._graph
         shape = g.node("Shape", hidden)
         rows = g.node("Reshape", hidden, self._flat)
@@ -76,11 +82,12 @@ class EncoderLayers:
         g = self._graph
         split = [g.node("Reshape", one, shape) for one in self._dense(rows, middles, f"{at}q", f"{at}k", f"{at}v")]
         bias = g.node("Concat", f"{at}q.b", f"{at}k.b", f"{at}v.b", axis=0)
-        mixed = g.node("MultiHeadAttention", *split, bias, mask, domain=OWN, num_heads=self._sizes.heads)
+        masks = [mask] if mask else []
+        mixed = g.node("MultiHeadAttention", *split, bias, *masks, domain=OWN, num_heads=self._sizes.heads)
         (out,) = self._dense(g.node("Reshape", mixed, self._flat), middles, f"{at}ao")
         rows = self._normed(rows, out, f"{at}ao.b", f"{at}aln")
         (wide,) = self._dense(rows, middles, f"{at}fi")
-        wide = g.node("BiasGelu", wide, f"{at}fi.b", domain=OWN)
+        wide = g.node(self._gelu, wide, f"{at}fi.b", domain=OWN)
         (out,) = self._dense(wide, middles, f"{at}fo")
         return self._normed(rows, out, f"{at}fo.b", f"{at}oln")
 

@@ -12,11 +12,17 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import html
+import os
+import re
 import subprocess
 import sys
 import tarfile
 import tempfile
 from pathlib import Path
+
+import httpx
+from pip._internal.models.index import PyPI
 
 _R = "usr/lib/R/site-library"
 _D = "usr/share/doc"
@@ -106,19 +112,45 @@ def _unpacked(package: str, cache: Path) -> Path:
     place = cache / f"{kind}-{name}"
     if place.is_dir():
         return place
-    place.mkdir(parents=True)
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache) as begun:
+        filled = Path(begun) / "whole"
+        filled.mkdir()
+        _fill(filled, kind, name)
+        filled.rename(place)
+    return place
+
+
+def _fill(place: Path, kind: str, name: str) -> None:
     if kind == "deb":
         subprocess.run(["apt-get", "download", "-q", name], cwd=place, check=True, stdout=subprocess.DEVNULL)
         (archive,) = place.glob("*.deb")
         subprocess.run(["dpkg-deb", "-x", archive, place], check=True)
-        return place
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(place)]
-    subprocess.run([*command, *(["--no-binary", ":all:"] if kind == "pypi" else []), name], check=True)
+        return
+    archive = _downloaded(name, ".whl" if kind == "wheel" else ".tar.gz", place)
     if kind == "pypi":
-        (archive,) = place.glob("*.tar.gz")
         with tarfile.open(archive) as packed:
             packed.extractall(place, filter="data")
-    return place
+
+
+def _downloaded(name: str, ending: str, place: Path) -> Path:
+    """The newest file of a project with this ending. `pip download` would build a source package to know its name."""
+    asked = subprocess.run(
+        [sys.executable, "-m", "pip", "config", "get", "global.index-url"], check=False, capture_output=True
+    )
+    index = os.environ.get("PIP_INDEX_URL") or asked.stdout.decode().strip() or PyPI.simple_url
+    page = httpx.get(f"{index.rstrip('/')}/{name}/", follow_redirects=True, timeout=60).raise_for_status()
+    links = {html.unescape(link).partition("#")[0] for link in re.findall(r'href="([^"]+)"', page.text)}
+    release = re.compile(rf"{re.escape(name)}-(\d+(?:\.\d+)*)(?=[-.]).*{re.escape(ending)}", re.IGNORECASE)
+    found = []
+    for link in links:
+        named = release.fullmatch(link.rpartition("/")[2].replace("_", "-"))
+        if named:
+            found.append(([int(part) for part in named[1].split(".")], link))
+    link = str(page.url.join(max(found)[1]))
+    path = place / link.rpartition("/")[2]
+    path.write_bytes(httpx.get(link, follow_redirects=True, timeout=180).raise_for_status().content)
+    return path
 
 
 if __name__ == "__main__":

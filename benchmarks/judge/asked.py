@@ -124,7 +124,7 @@ async def _asked(engine: Engine, query: Query, about: tuple[str, str, bool, Any]
     query, _, hits = await engine.answerer.evidence(query, collection)
     question = await engine.judging.question(query, collection)
     form = shape_of(query.text)
-    read = await engine.judging.readings.of(question, [hit.passage for hit in hits], all_of=form.kind != "fact")
+    read = await engine.judging.readings.of(question, [hit.passage for hit in hits])
     identifier, group, answerable, known = about
     return Gathered(identifier, group, question, form, hits, tuple(read), answerable, known)
 

@@ -30,14 +30,14 @@ ROOT = Path(__file__).resolve().parents[2]
 TARGET = ROOT / "src/kedge/answer/judge/data/judge_read.json"
 PLOT = ROOT / "docs/images/reliability.svg"
 SIGNS = {
-    "support": 1, "support:other": 1, "second:other": 1, "sure": 1, "trick:fact": -1, "trick:number": -1,
+    "support": 1, "support:other": 1, "sure": 1, "trick:fact": -1, "trick:number": -1,
     "trick:other": -1, "worth": 1, "fits": 1, "contradicts": -1, "names": 1, "first": 1, "row": 0,
 }  # fmt: skip
 """Which way each may move the probability; 0: both. Behind a colon the group of forms that it counts for."""
 FORMS: tuple[ShapeKind, ...] = get_args(ShapeKind)
 NAMES = [*SIGNS, *(f"form:{form}" for form in FORMS)]
 WEIGHTS = {
-    ("real_questions", True): 750.0, ("real_questions", False): 200.0, ("real_questions", "removed"): 90.0,
+    ("real_questions", True): 650.0, ("real_questions", False): 250.0, ("real_questions", "removed"): 90.0,
     ("squad2", True): 400.0, ("squad2", False): 450.0, ("clapnq", True): 200.0, ("clapnq", False): 230.0,
     ("hotpotqa_train100", True): 80.0, ("hotpotqa_train100", "removed"): 40.0, ("real_questions", "other time"): 40.0,
 }  # fmt: skip

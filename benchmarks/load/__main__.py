@@ -155,6 +155,7 @@ async def phase(
         "bytes_per_event": round(seen.bytes / max(1, seen.events)),
         "uploads": len(seen.uploads_ms),
         "upload_ms": distribution(seen.uploads_ms),
+        "refused": seen.refused,
         "errors": dict(seen.errors),
         "_memory": memory,
     }

@@ -19,6 +19,8 @@ class Seen:
     whole_ms: list[float] = field(default_factory=list)
     events: int = 0
     bytes: int = 0
+    refused: int = 0
+    """Questions that a full server refused; they are asked later."""
     errors: Counter[str] = field(default_factory=Counter)
     uploads_ms: list[float] = field(default_factory=list)
 
@@ -32,7 +34,10 @@ async def ask(port: int, question: str, seen: Seen) -> None:
     except (OSError, asyncio.IncompleteReadError, ValueError) as error:
         seen.errors[type(error).__name__] += 1
         return
-    if status != 200:
+    if status == 503:
+        seen.refused += 1
+        await asyncio.sleep(1)  # the least that Retry-After says
+    elif status != 200:
         seen.errors[str(status)] += 1
     elif b"event: error" in text or b"event: done" not in text:
         seen.errors["broken stream"] += 1

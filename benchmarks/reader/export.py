@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -28,8 +29,10 @@ from kedge.models.read.window import WINDOW
 
 Tensors: TypeAlias = Mapping[str, NDArray[Any]]
 
-LAYERS, HEADS = 12, 12
+HEADS = 12
 EPSILON = 1e-12
+LAYER = re.compile(r"(?:(?:bert\.)?encoder\.layer\.|l)(\d+)\.")
+"""A tensor of a layer, in the network and in the file."""
 NEVER = -1e4
 """Score of a token that no answer may hold."""
 STEPS = 63
@@ -57,10 +60,15 @@ def quantised(matrix: NDArray[Any]) -> tuple[NDArray[np.int8], NDArray[np.float1
     return np.clip(steps, -STEPS - 1, STEPS + 1).astype(np.int8), scale
 
 
-def layout(state: Tensors, layers: int = LAYERS) -> dict[str, NDArray[Any]]:
+def layers_of(tensors: Tensors) -> int:
+    """How many layers a reader has, in the names of the network or of the file."""
+    return 1 + max(int(match[1]) for match in map(LAYER.match, tensors) if match)
+
+
+def layout(state: Tensors) -> dict[str, NDArray[Any]]:
     """The tensors of the file from those of the network; in half precision, which a wheel packs into half."""
     out: dict[str, NDArray[Any]] = {}
-    for layer in range(layers):
+    for layer in range(layers_of(state)):
         for long, short in MATRICES.items():
             name = f"bert.encoder.layer.{layer}.{long}"
             out[f"l{layer}.{short}.w"], out[f"l{layer}.{short}.s"] = quantised(state[f"{name}.weight"])
@@ -76,7 +84,7 @@ def layout(state: Tensors, layers: int = LAYERS) -> dict[str, NDArray[Any]]:
     return out
 
 
-def network_state(tensors: Tensors, layers: int = LAYERS) -> dict[str, NDArray[np.float32]]:
+def network_state(tensors: Tensors) -> dict[str, NDArray[np.float32]]:
     """The network's tensors from those of the file, as near as bytes are: what `layout` was given."""
 
     def full(name: str) -> NDArray[np.float32]:
@@ -86,7 +94,7 @@ def network_state(tensors: Tensors, layers: int = LAYERS) -> dict[str, NDArray[n
     out = {long: tensors[short].astype(np.float32) for long, short in PLAIN.items()}
     out["bert.embeddings.word_embeddings.weight"] = full("emb.word")
     out["bert.embeddings.position_embeddings.weight"] = tensors["emb.place"].astype(np.float32)
-    for layer in range(layers):
+    for layer in range(layers_of(tensors)):
         for long, short in MATRICES.items():
             name = f"bert.encoder.layer.{layer}.{long}"
             out[f"{name}.weight"] = full(f"l{layer}.{short}")
@@ -98,7 +106,7 @@ def network_state(tensors: Tensors, layers: int = LAYERS) -> dict[str, NDArray[n
     return out
 
 
-def write_reader(tensors: Tensors, path: Path, *, layers: int = LAYERS, heads: int = HEADS) -> str:
+def write_reader(tensors: Tensors, path: Path, *, heads: int = HEADS) -> str:
     """Write the tensors of `layout` and what is computed with them, as in `network`. Returns the file's SHA-256.
 
     Takes `ids`, `kinds` (0: question, 1: passage), `mask` and `inside` (is the token part of a statement?), all (texts,
@@ -112,7 +120,8 @@ def write_reader(tensors: Tensors, path: Path, *, layers: int = LAYERS, heads: i
     for name, values in tensors.items():
         g.tensor(name, as_kept(name, values))
     width, wide = tensors["emb.word.w"].shape[1], len(tensors["l0.fi.w"])
-    hidden = EncoderLayers(g, Sizes(layers, heads, width, wide, EPSILON)).after(embedded(g, ids, kinds), mask)
+    sizes = Sizes(layers_of(tensors), heads, width, wide, EPSILON)
+    hidden = EncoderLayers(g, sizes).after(embedded(g, ids, kinds), mask)
     spans = spans_of(g, hidden, inside)
     g.result("spans", spans, "float32", ("texts", 2, "tokens"))
     support = support_of(g, hidden)

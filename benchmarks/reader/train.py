@@ -12,9 +12,12 @@ from __future__ import annotations
 import argparse
 import math
 import pickle
+import queue
+import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -46,6 +49,8 @@ UNLIKELY = 1.0
 """Log-odds of the carried reader from which on a passage that was found beside the answer may answer too."""
 WEIGHTS = {"trick": 1.0, "yes": 0.7, "span": 0.5, "support": 0.5}
 RATE, SIZE, MEAN = 2e-4, 128, 0.999
+WARM = 0.08
+"""Share of the training in which the rate rises."""
 
 
 FILES = {
@@ -123,46 +128,92 @@ def loss_of(model: Any, batch: dict[str, NDArray[Any]]) -> Any:
     return total
 
 
-def fit(model: Any, shown: Sequence[EncodedExample], epochs: int, rate: float, seed: int) -> None:
+class WeightTrainer:
     """AdamW with a rate that rises and falls, and the moving mean of the weights at the end."""
-    from benchmarks.reader.network import torch
 
-    weights = list(model.parameters())
-    optimizer = torch.optim.AdamW(
-        [
-            {"params": [one for one in weights if one.ndim > 1], "weight_decay": 0.01},
-            {"params": [one for one in weights if one.ndim <= 1], "weight_decay": 0.0},
-        ],
-        lr=rate,
-        betas=(0.9, 0.98),
-        fused=True,
-    )
-    steps = epochs * math.ceil(len(shown) / SIZE)
-    warm = 0.08 * steps
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: min((step + 1) / warm, max(0.02, (steps - step) / (steps - warm)))
-    )
-    mean = [one.detach().clone() for one in weights]
-    random, started, step = Random(seed), time.time(), 0
-    model.train()
-    for epoch in range(epochs):
-        total = torch.zeros((), device="cuda")
-        for batch in batches(shown, SIZE, random):
-            loss = loss_of(model, batch)
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(weights, 1.0)
-            optimizer.step()
-            schedule.step()
-            step += 1
-            total += loss.detach()
-            with torch.no_grad():
-                for kept, one in zip(mean, weights, strict=True):
-                    kept.lerp_(one, 1 - MEAN if step > 0.4 * steps else 1.0)
-        note(f"epoch {epoch + 1} of {epochs}, loss {float(total) * epochs / steps:.4f}, {time.time() - started:.0f} s")
-    with torch.no_grad():
-        for kept, one in zip(mean, weights, strict=True):
-            one.copy_(kept)
+    def __init__(self, model: Any, rate: float) -> None:
+        from benchmarks.reader.network import torch
+
+        self.model, self._rate, self._clip = model, rate, torch.nn.utils.clip_grad_norm_
+        self._weights = list(model.parameters())
+        self._optimizer = torch.optim.AdamW(
+            [
+                {"params": [one for one in self._weights if one.ndim > 1], "weight_decay": 0.01},
+                {"params": [one for one in self._weights if one.ndim <= 1], "weight_decay": 0.0},
+            ],
+            lr=rate,
+            betas=(0.9, 0.98),
+            fused=True,
+        )
+        self._mean = [one.detach().clone() for one in self._weights]
+        model.train()
+
+    def step(self, loss: Any, done: float) -> None:
+        """Learn from a loss, after a share of the whole training is done."""
+        from benchmarks.reader.network import torch
+
+        for group in self._optimizer.param_groups:
+            group["lr"] = self._rate * min((done + 1e-4) / WARM, max(0.02, (1 - done) / (1 - WARM)))
+        self._optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        self._clip(self._weights, 1.0)
+        self._optimizer.step()
+        with torch.no_grad():
+            torch._foreach_lerp_(self._mean, [one.detach() for one in self._weights], 1 - MEAN if done > 0.4 else 1.0)
+
+    def finish(self) -> None:
+        """The mean takes the place of the weights."""
+        from benchmarks.reader.network import torch
+
+        with torch.no_grad():
+            for kept, one in zip(self._mean, self._weights, strict=True):
+                one.copy_(kept)
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How long is trained: so many epochs, but no longer than some seconds."""
+
+    epochs: int
+    seconds: float = math.inf
+
+    def batches(
+        self, shown: Sequence[EncodedExample], seed: int, size: int
+    ) -> Iterator[tuple[float, dict[str, NDArray[Any]]]]:
+        """Each batch with the share of the training that is done before it; made beside the training."""
+        random, started, step = Random(seed), time.time(), 0
+        steps = self.epochs * math.ceil(len(shown) / size)
+        for epoch in range(self.epochs):
+            for batch in ahead(batches(shown, size, random)):
+                done = max(step / steps, (time.time() - started) / self.seconds)
+                if done >= 1:
+                    note(f"the time is up in epoch {epoch + 1} of {self.epochs}, after {step} of {steps} steps")
+                    return
+                yield done, batch
+                step += 1
+            note(f"epoch {epoch + 1} of {self.epochs}, {time.time() - started:.0f} s")
+
+
+def ahead(made: Iterator[dict[str, NDArray[Any]]], room: int = 8) -> Iterator[dict[str, NDArray[Any]]]:
+    """The same, some of them made in a thread before they are asked for."""
+    waiting: queue.Queue[dict[str, NDArray[Any]] | None] = queue.Queue(room)
+
+    def fill() -> None:
+        for one in made:
+            waiting.put(one)
+        waiting.put(None)
+
+    threading.Thread(target=fill, daemon=True).start()
+    while (one := waiting.get()) is not None:
+        yield one
+
+
+def fit(model: Any, shown: Sequence[EncodedExample], pace: Pace, rate: float, seed: int) -> None:
+    """Teach a network what is known of the examples."""
+    trainer = WeightTrainer(model, rate)
+    for done, batch in pace.batches(shown, seed, SIZE):
+        trainer.step(loss_of(model, batch), done)
+    trainer.finish()
 
 
 def figures(model: Any, held: Sequence[EncodedExample]) -> str:
@@ -255,27 +306,40 @@ def main() -> None:
     whole = given.base.suffix == ".onnx"
     from benchmarks.reader.network import ReaderNetwork, torch, write
 
-    doubted = verdicts(ReaderNetwork(network_state(read_tensors(CARRIED))).cuda(), sets["found"])[:, 0]
-    sets["found"] = [one for one, about in zip(sets["found"], doubted, strict=True) if about < UNLIKELY]
-    note(f"{len(doubted) - len(sets['found'])} of {len(doubted)} that were found may answer")
-    shown: list[EncodedExample] = []
-    held: dict[str, list[EncodedExample]] = {}
-    for name, found in sets.items():
-        kept = round(len(found) * (1 - HELD.get(name, 0.04)))
-        part = found[:kept]
-        if whole and name in PART:
-            part = Random(given.seed).sample(part, round(PART[name] * kept))
-        shown += part * TIMES.get(name, 1)
-        held[name] = Random(5).sample(found[kept:], min(1500, len(found) - kept))
+    leave_out_answers(sets, ReaderNetwork(network_state(read_tensors(CARRIED))).cuda())
+    shown, held = dealt_out(sets, PART if whole else {}, given.seed)
 
     torch.manual_seed(given.seed)
     start = network_state(read_tensors(given.base)) if whole else unpacked(given.base)
     model = ReaderNetwork(start).cuda()
-    fit(model, shown, given.epochs, given.rate, given.seed)
+    fit(model, shown, Pace(given.epochs), given.rate, given.seed)
     for name, found in held.items():
         if found:
             print(f"{name}: {figures(model, found)}", flush=True)
     write(model, given.out)
+
+
+def leave_out_answers(sets: dict[str, list[EncodedExample]], reader: Any) -> None:
+    """Of the windows that were found beside the answer, those that a reader takes to answer too are left out."""
+    doubted = verdicts(reader, sets["found"])[:, 0]
+    sets["found"] = [one for one, about in zip(sets["found"], doubted, strict=True) if about < UNLIKELY]
+    note(f"{len(doubted) - len(sets['found'])} of {len(doubted)} that were found may answer")
+
+
+def dealt_out(
+    sets: Mapping[str, list[EncodedExample]], part: Mapping[str, float], seed: int
+) -> tuple[list[EncodedExample], dict[str, list[EncodedExample]]]:
+    """What is shown in an epoch, of some sets a part only; and what is held back of each set."""
+    shown: list[EncodedExample] = []
+    held: dict[str, list[EncodedExample]] = {}
+    for name, found in sets.items():
+        kept = round(len(found) * (1 - HELD.get(name, 0.04)))
+        own = found[:kept]
+        if name in part:
+            own = Random(seed).sample(own, round(part[name] * kept))
+        shown += own * TIMES.get(name, 1)
+        held[name] = Random(5).sample(found[kept:], min(1500, len(found) - kept))
+    return shown, held
 
 
 def made_sets(data: Path, tokenizer: Path) -> dict[str, list[EncodedExample]]:

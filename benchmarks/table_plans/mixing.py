@@ -37,6 +37,8 @@ class Mixable:
 
     id: str
     path: str
+    alone: Floats
+    """The chances of its answers by the weights."""
     rows: Floats
     right: NDArray[np.bool_]
 
@@ -53,8 +55,8 @@ def read_all(lines: Sequence[Lines], trees: Trees, model: Path, kept: Path) -> l
         key = (digest, one.question.text, one.question.identity, read)
         if key not in known:
             known[key] = read_support(reader, one.question.text, one.question.identity, read)
-        rows = beside_reader(trees(one.rows), known[key])
-        out.append(Mixable(one.question.id, one.question.path, rows, one.right))
+        alone = trees(one.rows)
+        out.append(Mixable(one.question.id, one.question.path, alone, beside_reader(alone, known[key]), one.right))
     kept.write_bytes(pickle.dumps(known))
     return out
 
@@ -78,5 +80,5 @@ def mixed_out_of_fold(questions: Sequence[Mixable]) -> dict[str, Floats]:
     out: dict[str, Floats] = {}
     for number in range(FOLDS):
         trees = fit_mixed([one for one in questions if fold[one.path] != number])
-        out |= {one.id: trees(one.rows) for one in questions if fold[one.path] == number}
+        out |= {one.id: (one.alone + trees(one.rows)) / 2 for one in questions if fold[one.path] == number}
     return out

@@ -79,8 +79,7 @@ def test_parts_of_training_give_the_file_of_the_whole(
     whole = unpacked(tmp_path / "reader.npz")
     assert set(read) == set(whole)
     assert all(np.array_equal(read[name], whole[name]) for name in whole)
-    monkeypatch.setattr(export, "layout", lambda state: layout(state, tiny_bert.LAYERS))
-    monkeypatch.setattr(export, "write_reader", partial(write_reader, layers=tiny_bert.LAYERS, heads=tiny_bert.HEADS))
+    monkeypatch.setattr(export, "write_reader", partial(write_reader, heads=tiny_bert.HEADS))
     monkeypatch.setattr(sys, "argv", ["export", *map(str, parts), "--out", str(tmp_path / FILE)])
     export.main()
     assert hashlib.sha256((tmp_path / FILE).read_bytes()).hexdigest() in capsys.readouterr().out
@@ -138,7 +137,7 @@ def reading(
 
 def test_the_exported_reader_computes_what_is_trained(tmp_path: Path) -> None:
     state = reader_state()
-    write_reader(layout(state, tiny_bert.LAYERS), tmp_path / FILE, layers=tiny_bert.LAYERS, heads=tiny_bert.HEADS)
+    write_reader(layout(state), tmp_path / FILE, heads=tiny_bert.HEADS)
     session = open_session(tmp_path / FILE, 1)
     names = ["spans", "support", "heads"]
     draw = np.random.default_rng(4)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kedge import Kedge
-from kedge.answer.compose.refusal import looked_for
+from kedge.answer.compose.refusal import Near, looked_for
 from kedge.answer.pipeline import REFUSAL
 from kedge.core.outside import to_json
 from kedge.core.values import Answer
@@ -68,12 +69,19 @@ def test_an_empty_collection_has_nothing_near(tmp_path: Path) -> None:
     with Kedge(tmp_path / "home") as kedge:
         (tmp_path / "a.md").write_text("# A\n\nGulls are birds.\n", "utf-8")
         kedge.ingest(tmp_path / "a.md")
-        answer = kedge.ask("Who won?", where={"author": "nobody"})
+        answer = kedge.ask("Who won?", where={"language": "xx"})
         assert check(answer, REFUSAL)["nearest"] == []
         assert answer.answer.endswith("Nothing near it was found.")
 
 
 @pytest.mark.req("D-14")
+def test_that_there_are_no_tables_to_look_through_is_no_warning(kedge: Kedge, caplog: pytest.LogCaptureFixture) -> None:
+    """Where a figure is asked for, passages with tables are looked for beside the others."""
+    with caplog.at_level(logging.WARNING, logger="kedge"):
+        kedge.ask("How many anchor bends does a kedge need?")
+    assert "returned 0 results" not in caplog.text
+
+
 def test_the_stream_says_the_same(kedge: Kedge) -> None:
     events = list(kedge.stream(NOT_SAID))
     whole = kedge.ask(NOT_SAID)
@@ -159,3 +167,9 @@ def test_a_refusal_is_not_remembered_as_something_said(tmp_path: Path, kedge: Ke
 def test_json_has_it(kedge: Kedge) -> None:
     shape = json.loads(json.dumps(to_json(kedge.ask(FOREIGN))))
     assert set(shape["metadata"]["refusal"]) == {"looked_for", "nearest", "probability", "read"}
+
+
+def test_a_firm_whose_name_looks_like_an_address_keeps_it() -> None:
+    name = "AMAZON.COM, INC. · 10-Q"
+    assert Near(name, name, f"{name} › Risks", "p", "", 0, 0).line() == f"{name} › Risks"
+    assert Near("", "", "See https://thief.example/?q=1 or www.thief.example", "p", "", 0, 0).line() == "See or"

@@ -83,6 +83,13 @@ def test_a_figure_of_a_table_is_a_slice_with_the_cell_marked(question: str, valu
     assert "in millions" in text
 
 
+def test_rows_of_something_else_are_not_shown_beside_the_one_that_is_asked_for() -> None:
+    text, _ = answered("What were net sales in Europe in the quarter ended July 1, 2023?", FILING, title="10-Q")
+    assert "Europe" in text
+    assert "Americas" not in text
+    assert "Japan" not in text
+
+
 def test_a_cited_row_has_its_cells_with_their_places() -> None:
     found = verdict("How much was sold in Europe in the three months ended July 1, 2023?", FILING)
     assert found.extracted is not None
@@ -118,6 +125,24 @@ def test_steps_under_a_heading_that_asks_for_them_are_the_way() -> None:
     )
     assert text.startswith("1. Make a small loop near the end of the rope.")
     assert "bollard" not in text
+
+
+def test_a_list_whose_sentence_has_the_question_answers_as_a_whole() -> None:
+    """No item by itself says what is asked; one that does stays alone."""
+    text = """## Browsers
+
+Features which do not work in the browser:
+
+- Proxies, both forwarding and tunneling
+- Customizing certificates
+- Streaming of uploads
+
+Everything else behaves as on a server."""
+    whole, _ = answered("What does not work in the browser?", text)
+    assert all(part in whole for part in ("Proxies", "certificates", "uploads"))
+    single, _ = answered("Can I use proxies, forwarding or tunneling?", text)
+    assert "Proxies" in single
+    assert "uploads" not in single
 
 
 def test_a_question_in_a_document_is_no_answer() -> None:
@@ -169,3 +194,27 @@ def test_references_of_a_paper_answer_nothing() -> None:
     listed = passage("Gao, L. et al. 2022. The office is closed on Sundays.", section_path=("Paper", "References"))
     parsed = parse_question("When is the office closed?", lambda term: 3.0)
     assert asyncio.run(Readings(Settings()).of(parsed, [listed], all_of=True)) == []
+
+
+def test_what_a_thing_is_comes_before_what_it_is_also_called() -> None:
+    text, short = answered(
+        "What is a treap?",
+        'A treap is also often referred to as a "cartesian tree", as it is easy to embed in a plane.',
+        "A treap is a data structure which combines a binary tree and a heap. It is simple to write.",
+    )
+    assert text.startswith("A treap is **a data structure")
+    assert short is not None
+    assert "data structure" in short
+
+
+def test_a_glossary_answers_with_its_term() -> None:
+    text, _ = answered(
+        "What is a kedge?", "Words of the sea.\n\nrode\n  The line to the anchor.\n\nkedge\n  A light anchor."
+    )
+    assert text.startswith("kedge: ")
+    assert "light anchor" in text
+
+
+def test_a_choice_between_opposites_is_answered_by_one_of_them() -> None:
+    text, _ = answered("Did ferry sales go up or down?", "Ferry sales increased by a third, since fares fell.")
+    assert not text.startswith(("Yes", "No"))

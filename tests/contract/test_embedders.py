@@ -16,3 +16,8 @@ class TestHash(EmbedderContract):
 class TestMiniLM(EmbedderContract):
     async def open_embedder(self) -> Embedder:
         return open_embedder("minilm", load_settings(environ={}, threads=1))
+
+
+class TestMiniLMInBytes(EmbedderContract):
+    async def open_embedder(self) -> Embedder:
+        return open_embedder("minilm:int8", load_settings(environ={}))

@@ -53,18 +53,18 @@ def test_a_filter_that_nothing_passes_is_told_with_the_counts(run: Any, folder: 
 
 @pytest.mark.req("Q-05")
 def test_hits_that_the_catalog_does_not_confirm_are_told_with_sample_scores(run: Any, folder: Path) -> None:
-    """The index says that every passage is on the shelf, the catalog knows of no shelf: an index that went astray."""
+    """The index says that every passage is of a topic, the catalog knows of none: an index that went astray."""
 
     async def scenario(engine: Engine) -> None:
         passages = await filled(engine, folder)
         collection = await engine.collection(SCOPE)
         stray = [passage async for batch in engine.stores.catalog.passages.scan(SCOPE) for passage in batch]
         embedder = await engine._keeper.embedder_of(collection)
-        points = as_points(stray, await embedder.embed([passage.embed_text for passage in stray]))
+        points = as_points(stray, await embedder.embed([passage.embed_text for passage in stray]), {})
         for point in points:
-            object.__setattr__(point, "payload", {**point.payload, "shelf": "x"})
+            object.__setattr__(point, "payload", {**point.payload, "topic_tag": "x"})
         await engine.stores.vectors.upsert(collection.index_name, DEFAULT_TENANT, points)
-        result = await engine.search(Query("light anchor", SCOPE, where=Eq("shelf", "x")))
+        result = await engine.search(Query("light anchor", SCOPE, where=Eq("topic_tag", "x")))
         assert result.hits == ()
         query, _, held, passing, scores = facts(result)
         assert (query, held, passing) == ("light anchor", passages, passages)
@@ -147,12 +147,12 @@ def test_what_is_logged_of_a_search(run: Any, folder: Path, caplog: pytest.LogCa
             assert not [one for one in caplog.records if one.levelno >= logging.WARNING]
             assert "vector search in index knowledge_chunks" in caplog.text
             assert "top_k 3, filter on none" in caplog.text
-            nothing = await engine.search(Query("sandbank", SCOPE, top_k=3, where=Eq("shelf", "none")))
+            nothing = await engine.search(Query("sandbank", SCOPE, top_k=3, where=Eq("topic_tag", "none")))
         warned = [one.getMessage() for one in caplog.records if one.levelno == logging.WARNING]
         assert len(warned) == len(nothing.warnings) == 1
         assert "0 results although" in warned[0]
         assert "0 of which pass the filter" in warned[0]
-        assert "filter on shelf, 0 hits" in caplog.text
+        assert "filter on topic_tag, 0 hits" in caplog.text
         assert "sandbank" not in caplog.text
 
     run(scenario)

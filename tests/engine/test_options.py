@@ -9,7 +9,18 @@ import pytest
 
 from kedge import Kedge
 
-ASKED = {"collection", "top_k", "include_graph", "topic", "where", "session_id", "threshold", "rows", "reading"}
+ASKED = {
+    "collection",
+    "top_k",
+    "include_graph",
+    "topic",
+    "where",
+    "as_of",
+    "session_id",
+    "threshold",
+    "rows",
+    "reading",
+}
 TAKEN_IN = {"collection", "kind", "mode", "topic", "title", "format", "metadata", "options", "on_progress"}
 
 

@@ -74,3 +74,40 @@ def test_an_answer_from_a_graph_alone_says_so(tmp_path: Path) -> None:
         answer = kedge.ask("Who is the father of ada?")
         assert not answer.refused
         assert kept(kedge.settings, answer.query_id)["strategy_used"] == "graph_only"
+
+
+@pytest.mark.req("D-16", "D-30", "G-19")
+def test_each_kind_records_what_it_showed(tmp_path: Path) -> None:
+    """Citations, whether the threshold was met, and how the answer was come by, for an answer and for a refusal."""
+    lesson = "---\nmodule: 1\nchapter: 1\nlesson: 1\nprerequisites: []\n---\n# Waves\n\nA wave carries energy.\n"
+    sources = {
+        "documents": ("kedge.md", "# Kedge\n\nA kedge is a light anchor.\n"),
+        "course": ("waves.md", lesson),
+        "table": ("sales.csv", "thing,price\nanchor,10\nrope,5\n"),
+        "graph": ("family.tsv", "subject\trelation\tobject\nada\tfather\tlord_byron\n"),
+    }
+    asked = {
+        "documents": ("What is a kedge?", "hybrid"),
+        "course": ("How many lessons are there?", "graph_only"),
+        "table": ("How many rows are there?", "hybrid"),
+        "graph": ("Who is the father of ada?", "graph_only"),
+    }
+    with Kedge(tmp_path / "home", embedder="hash:64") as kedge:
+        for kind, (name, text) in sources.items():
+            folder = tmp_path / kind
+            folder.mkdir()
+            (folder / name).write_text(text, "utf-8")
+            kedge.ingest(folder / name if kind in ("table", "graph") else folder, kind=kind, collection=kind)
+            question, strategy = asked[kind]
+            answer = kedge.ask(question, collection=kind)
+            row = kept(kedge.settings, answer.query_id)
+            assert not answer.refused, kind
+            assert row["citation_count"] == len(answer.citations) > 0, kind
+            assert row["confidence_threshold_met"], kind
+            assert row["strategy_used"] == strategy, kind
+            assert row["execution_time_ms"] > 0, kind
+            refused = kedge.ask("Which admiral won the regatta of Valparaiso?", collection=kind)
+            row = kept(kedge.settings, refused.query_id)
+            assert row["citation_count"] == len(refused.citations), kind
+            if kind != "table":  # rows that look a little alike are shown
+                assert (refused.refused, row["citation_count"], row["confidence_threshold_met"]) == (True, 0, 0), kind

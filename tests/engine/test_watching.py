@@ -158,3 +158,21 @@ def test_similarities_near_the_threshold_are_kept_for_each_kind(
         count = re.search(rf'kedge_similarity_near_threshold_count{{kind="{kind}"}} (\d+)', text)
         about = sum(f"({kind})" in one and f"threshold {threshold:.2f}: none" not in one for one in lines)
         assert int(count[1] if count else 0) >= about > 0, (kind, scores[kind], lines)
+
+
+@pytest.mark.req("G-12")
+def test_what_the_targets_of_graphs_are_about_is_measured_with_every_question(run: Any, tmp_path: Path) -> None:
+    """The targets themselves are checked by `benchmarks.graph_nodes`, which fails where one is missed."""
+    metrics = Metrics()
+    (tmp_path / "family.tsv").write_text("ada\tfather\tlord byron\nlord byron\tplace of birth\tlondon\n", "utf-8")
+
+    async def scenario(engine: Engine) -> None:
+        graph = Scope(DEFAULT_TENANT, "g")
+        await engine.ingest(IngestRequest(graph, (str(tmp_path / "family.tsv"),), kind="graph"))
+        with watched(Watch(metrics)):
+            await engine.ask(Query("where was the father of ada born ?", graph))
+
+    run(scenario)
+    text = metrics.render()
+    for stage in ("embed", "vectors"):
+        assert f'kedge_stage_seconds_count{{stage="{stage}"}} 1' in text

@@ -142,3 +142,53 @@ def test_hits_documents_and_citations_say_which_document_it_is(kedge: Kedge) -> 
     answer = kedge.ask("What were net sales of tide gauges in Europe in the quarter ended July 1, 2023?")
     assert {item.identity for item in (*answer.citations, *(hit.passage for hit in answer.hits))} >= {line}
     assert all(item.identity.startswith(("Tidewater", "Tide gauges")) for item in answer.citations)
+
+
+POLICY = "---\ndate: {date}\n---\n# {title}\n\nA night in a hotel on a journey is paid up to {limit} euros.\n"
+POLICIES = {
+    "hotels 2021.md": POLICY.format(date="2021-03-01", title="Hotels on a journey", limit=90),
+    "hotels 2025.md": POLICY.format(date="2025-02-01", title="Hotels on a journey", limit=140),
+    "hotels 2023.md": POLICY.format(date="2023-03-01", title="Hotels on a journey", limit=110),
+    "meals.md": "# Meals on a journey\n\nA meal in a hotel on a journey is paid up to 30 euros a night.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def policies(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kedge]:
+    folder = tmp_path_factory.mktemp("policies")
+    for name, text in POLICIES.items():
+        (folder / name).write_text(text)
+    with Kedge(tmp_path_factory.mktemp("home"), embedder="hash") as opened:
+        opened.ingest(str(folder))
+        yield opened
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the current limit for a night in a hotel?",
+        "How much is currently paid for a night in a hotel?",
+        "Is a night in a hotel still paid up to 90 euros?",
+        "What is paid for a night in a hotel now?",
+        "What is paid for a night in a hotel at present?",
+    ],
+)
+def test_a_question_about_the_present_finds_the_newest_of_a_series_first(policies: Kedge, question: str) -> None:
+    assert found(policies, question)[0] == "hotels 2025"
+    assert sorted(found(policies, question)) == sorted(Path(name).stem for name in POLICIES)
+
+
+def test_another_question_is_ordered_as_if_there_were_no_dates(
+    policies: Kedge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = "What is paid for a night in a hotel?"
+    before = found(policies, question)
+    monkeypatch.setattr(pipeline, "newest_first", lambda *_: pytest.fail("nobody asked about the present"))
+    assert found(policies, question) == before
+
+
+def test_a_question_about_the_present_is_ordered_by_relevance_where_nothing_is_dated(
+    kedge: Kedge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = "How does a tide gauge work"
+    assert found(kedge, f"{asked} at present?")[0] == "gauges"

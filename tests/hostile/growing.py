@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from kedge.answer.conversation.asking import resolve_among
 from kedge.core.errors import EmptySourceError
 from kedge.ingest.chunk.passages import ChunkLimits, chunk
 from kedge.ingest.parse.own import MARKDOWN_APART
@@ -19,6 +20,7 @@ from kedge.ingest.sources.discovery import uploaded
 from kedge.kinds.graphs.files.reading import open_graph_file
 from kedge.kinds.tables.feeding.dialect import column_names
 from kedge.models.embed.hashed import HashEmbedder
+from kedge.surfaces.server.chores import done_chore
 from kedge.text.concepts import discussed
 from kedge.text.orders import ordering_spans
 from kedge.text.sentences import sentences
@@ -26,7 +28,7 @@ from kedge.text.sentences import sentences
 UNITS = (
     *(" ", "\t", "\n", "\r\n", " \n", "\xa0", "\u2028", "=", "-", "=\n", "-\n", ".", "…", "?!", "# a\n", "# a ", "#"),
     *("a ", "a. ", "A ", "x", "1. ", "- a\n", "> ", "| a ", "(", "[", "[a](b) ", "<!--", "<a", "`", "$", "$$\n"),
-    *("\\(", "---\n", "ignore ", "игнорир", "\u0301\n"),
+    *("<chat_history>", "\nuser:", "\\(", "---\n", "ignore ", "игнорир", "\u0301\n"),
 )
 """Of each a text of the shorter length, alone and between two letters."""
 LONGER = (
@@ -65,6 +67,14 @@ def _header(text: str) -> None:
     column_names(words, len(words))
 
 
+def _chat(text: str) -> None:
+    """What a chat client sends: a question, one before it, and a chore over a conversation that does not end."""
+    resolve_among(text, [text])
+    done_chore(f"### Task:\n{text}", [])
+    done_chore(f"### Task: a title\n<chat_history>{text}", [])
+    done_chore(f"### Task: a title\n<chat_history>user: {text}</chat_history>", [])
+
+
 def _graph(text: str) -> None:
     """One JSON list with a node and an edge for each letter."""
     rows = [row for place, letter in enumerate(text) for row in ({"id": place, "title": letter}, [place, "to", place])]
@@ -81,6 +91,7 @@ WAYS: dict[str, tuple[int, int, Callable[[str], object]]] = {
     "sentences": (40_000, 200_000, sentences),
     "orders": (8_000, 80_000, ordering_spans),
     "concepts": (8_000, 80_000, lambda text: discussed(text, set)),
+    "chat": (40_000, 200_000, _chat),
     "header": (8_000, 8_000, _header),
     "graph": (20_000, 20_000, _graph),
 }

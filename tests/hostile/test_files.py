@@ -17,7 +17,7 @@ from kedge.core.errors import KedgeError
 from kedge.core.values import IngestRequest, Query, Scope
 from kedge.engine.engine import Engine
 from tests.campaigns.hostile.files import Hostile, hostile_set
-from tests.campaigns.hostile.taking import Outcome, settings_for, take_in
+from tests.campaigns.hostile.taking import Outcome, main, settings_for, take_in
 
 LONG = {
     "bomb-nested.zip",
@@ -40,6 +40,14 @@ LONG = {
     "wide.csv",
     "cell-long.csv",
     "unseen.txt",
+    "one-line.csv",
+    "million-columns.csv",
+    "spaces-endless.docx",
+    "paragraphs-endless.docx",
+    "tables-deep.docx",
+    "slides-many.pptx",
+    "cells-repeated.ods",
+    "chapter-again.epub",
 }
 """Left to the benchmark: seconds each."""
 SET = [case for case in hostile_set() if case.name not in LONG]
@@ -83,6 +91,14 @@ def test_archives_and_programs_are_known_by_content(outcomes: dict[str, Outcome]
     assert "a picture" in outcomes["picture-named.html"].message
     assert outcomes["archive-named.csv"].codes
     assert outcomes["archive-named.json"].codes
+
+
+def test_the_campaign_measures_a_file_in_a_process_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    """It called every file crashed once, because its processes did nothing."""
+    with pytest.raises(SystemExit) as ended:
+        main(["--only", "nul.txt"])
+    assert ended.value.code == 0
+    assert "all refused or harmless" in capsys.readouterr().out
 
 
 def test_links_that_lead_out_show_nothing_of_what_is_there(tmp_path: Path) -> None:

@@ -112,6 +112,36 @@ def test_sentences_state_relations(text: str, subject: str, predicate: Predicate
         assert triple.use_case == "for long texts"
 
 
+@pytest.mark.req("D-21", "D-06")
+@pytest.mark.parametrize(
+    ("text", "stated"),
+    [
+        ("The map shows cities such as London, Dublin and Bristol.", {"london", "dublin", "bristol"}),
+        ("Major lakes include Whitefish Lake and Lake McDonald.", {"whitefish lake", "lake mcdonald"}),
+        ("Neptune, an ice giant, is far away.", {"neptune"}),
+    ],
+)
+def test_what_is_listed_together_is_stated_together(text: str, stated: set[str]) -> None:
+    triples = [one for one in graph_of(passage(text)).triples if one.predicate is Predicate.EXAMPLE_OF]
+    assert {one.subject for one in triples} == stated
+    assert len({one.object for one in triples}) == 1
+    assert all(one.confidence >= 0.5 for one in triples)
+
+
+@pytest.mark.req("D-21")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is not possible to use the suffix tree for this task.",
+        "The suffix tree was created by Esko Ukkonen.",
+        "This is the final formula.",
+        "- [Codeforces - Suffix Tree](http://codeforces.com/problemset/problem/1)",
+    ],
+)
+def test_what_is_denied_or_no_thing_states_nothing(text: str) -> None:
+    assert graph_of(passage(text)).triples == ()
+
+
 def test_unrelated_neighbours_state_nothing() -> None:
     assert graph_of(passage("The suffix tree. A trie was drawn on the wall beside it.")).triples == ()
 

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import io
 import json
+import random
 import zipfile
 from collections.abc import Mapping
 from email.message import EmailMessage
 
 import pytest
 
-from kedge.core.errors import EmptySourceError, EncryptedError, SourceFault, UnreadableError, UnsupportedFormatError
+from kedge.core.errors import (
+    EmptySourceError,
+    EncryptedError,
+    SourceFault,
+    SourceTooLargeError,
+    UnreadableError,
+    UnsupportedFormatError,
+)
 from kedge.core.values import BlockKind, ParsedDocument
 from kedge.ingest.apart.limits import ParseLimits
 from kedge.ingest.parse.reading import DocumentReader, open_document
@@ -180,6 +188,46 @@ def test_sheets_are_tables_with_their_captions() -> None:
         parsed("a.xlsx", workbook([]))
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("berths.csv", 'quay,length,"fee, a night"\nnorth,12,"1,050"\n"south, old",9,40\n'),
+        ("berths.csv", "\ufeffquay;length;fee, a night\r\nnorth;12;1,050\r\nsouth, old;9;40\r\n"),
+        ("berths.tsv", "quay\tlength\tfee, a night\nnorth\t12\t1,050\nsouth, old\t9\t40"),
+    ],
+)
+def test_separated_values_are_a_table_whatever_separates_them(name: str, text: str) -> None:
+    document = parsed(name, text.encode())
+    assert document.text == (
+        "| quay | length | fee, a night |\n| --- | --- | --- |\n| north | 12 | 1,050 |\n| south, old | 9 | 40 |"
+    )
+    assert [block.kind for block in document.blocks] == [BlockKind.TABLE]
+    assert opened(name, text.encode()).title == "Berths"
+
+
+def test_separated_values_that_are_data_or_none_are_told() -> None:
+    rows = "a,b\n" + "1,2\n" * 100_000
+    with pytest.raises(SourceTooLargeError) as large:
+        parsed("data.csv", rows.encode())
+    assert "kind `table`" in large.value.hint
+    with pytest.raises(EmptySourceError):
+        parsed("empty.csv", b",,\n,,\n")
+    with pytest.raises(UnreadableError):
+        parsed("open.csv", b'a,"' + b"b" * (1 << 21))
+
+
+def test_numbers_that_a_program_wrote_with_spaces_are_numbers() -> None:
+    """Excel reads them, and some writers of other programs leave them so."""
+    data = workbook([["depth", "boats"], [12, 41], [7.5, 15]])
+    padded = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as book, zipfile.ZipFile(padded, "w") as copy:
+        for name in book.namelist():
+            copy.writestr(name, book.read(name).replace(b"<v>41</v>", b"<v> 41</v>").replace(b"7.5</v>", b"7.5 </v>"))
+    document = parsed("a.xlsx", padded.getvalue())
+    assert document.text.endswith("| 12 | 41 |\n| 7.5 | 15 |")
+    assert not document.warnings
+
+
 def odt(body: str, **more: str) -> bytes:
     inner = f"<office:body><office:text>{body}</office:text></office:body>"
     content = f"<office:document-content {OPEN}>{inner}</office:document-content>"
@@ -292,6 +340,8 @@ def test_messages_say_who_wrote_when_and_bring_their_attachments() -> None:
         ("a.docx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), UnsupportedFormatError),
         ("a.zip", packed({"any.txt": "words"}), UnsupportedFormatError),
         ("a.eml", b"Subject: nothing\n\n", EmptySourceError),
+        ("a.docx", b"", EmptySourceError),
+        ("a.pdf", b"", EmptySourceError),
     ],
 )
 def test_what_cannot_be_read_gets_its_own_error(name: str, data: bytes, fault: type[SourceFault]) -> None:
@@ -311,6 +361,31 @@ def test_what_cannot_be_read_gets_its_own_error(name: str, data: bytes, fault: t
 )
 def test_a_wrong_suffix_hides_nothing(name: str, data: bytes, format: str) -> None:
     assert opened(name, data).format == format
+
+
+def repacked(data: bytes) -> bytes:
+    """The same file as other programs pack it: its members in the order of their names, behind a picture."""
+    with zipfile.ZipFile(io.BytesIO(data)) as file:
+        members: dict[str, str | bytes] = {name: file.read(name) for name in sorted(file.namelist())}
+    return packed({"Thumbnails/a.png": bytes(range(256)) * 20 + random.Random(1).randbytes(6000), **members})
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "format"),
+    [
+        ("a.docx", docx(p("Words enough.")), "docx"),
+        ("a.odt", odt("<text:p>Words enough.</text:p>"), "odt"),
+        ("a.epub", book(), "epub"),
+    ],
+)
+def test_a_beginning_that_says_nothing_is_what_the_end_and_the_suffix_say(name: str, data: bytes, format: str) -> None:
+    reader = opened(name, repacked(data))
+    assert reader.format == format
+    assert [segment.document.text for segment in reader.segments] == [parsed(name, data).text]
+    with pytest.raises(UnsupportedFormatError):
+        opened(name, repacked(packed({"any.txt": "words"})))
+    with pytest.raises(UnsupportedFormatError):
+        opened("a.txt", repacked(data))
 
 
 def test_they_are_read_in_the_other_process() -> None:

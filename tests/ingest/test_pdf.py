@@ -287,3 +287,66 @@ def test_words_say_how_deep_a_heading_is_and_a_cover_is_above_nothing() -> None:
         ("PART I. Figures", "Item 1. Statements", "Note 2. Debt"),
         ("PART I. Figures", "Item 2. Discussion"),
     ]
+
+
+def first_table(data: bytes) -> list[str]:
+    document = parse_pdf(data)
+    table = next(block for block in document.blocks if block.kind is BlockKind.TABLE)
+    return document.text[table.start : table.end].split("\n")
+
+
+@pytest.mark.req("D-02")
+def test_rows_that_no_line_parts_stay_rows_and_the_name_of_their_group_stands_in_each() -> None:
+    """Lines frame the head and groups of rows; what goes on in one column alone belongs to the row above."""
+    texts = [
+        (690, "Group", "Name", "Use"), (672, "ropes", "sheet", "trims a sail"), (658, "", "halyard", "hoists a sail"),
+        (644, "", "", "or a flag"), (626, "chains", "rode", "holds the anchor"), (612, "", "bobstay", "holds it"),
+    ]  # fmt: skip
+    cells = [(76.0 + 120 * at, float(y), 10.0, word) for y, *row in texts for at, word in enumerate(row) if word]
+    across = [f"72 {y} m 432 {y} l S" for y in (704, 684, 638, 606)]
+    down = [f"{72 + 120 * at} 606 m {72 + 120 * at} 704 l S" for at in range(4)]
+    assert first_table(make_pdf(cells, extra="\n".join(across + down))) == [
+        "Group | Name | Use",
+        "ropes | sheet | trims a sail",
+        "ropes | halyard | hoists a sail or a flag",
+        "chains | rode | holds the anchor",
+        "chains | bobstay | holds it",
+    ]
+
+
+@pytest.mark.req("D-02")
+def test_tables_of_words_have_columns_where_their_cells_begin() -> None:
+    """Also where a long cell nearly meets the next; a line that begins in a later column goes on there."""
+    texts = [
+        (700, "Name", "Meaning"), (686, "luff", "the edge of a sail"), (672, "", "that meets the wind"),
+        (658, "leech and clew", "edge and corner behind"), (644, "foot", "the edge below"), (630, "tack", "a corner"),
+    ]  # fmt: skip
+    cells = [(72.0 + 76 * at, float(y), 10.0, word) for y, *row in texts for at, word in enumerate(row) if word]
+    assert first_table(make_pdf([*cells, *lines(72, 560, SENTENCE, "the page.")])) == [
+        "Name | Meaning",
+        "luff | the edge of a sail that meets the wind",
+        "leech and clew | edge and corner behind",
+        "foot | the edge below",
+        "tack | a corner",
+    ]
+
+
+@pytest.mark.req("D-02")
+def test_letters_of_fonts_that_say_nothing_about_themselves_are_those_of_tex() -> None:
+    said = "The \\034rst e\\033ect of \\020\\034ve o\\036cers\\021 was shown in 1850\\0251855."
+    data = make_pdf([(72.0, 700.0, 11.0, "PLACE")]).replace(b"(PLACE)", f"({said})".encode())
+    assert parse_pdf(data).text == "The first effect of “five officers” was shown in 1850–1855."
+
+
+@pytest.mark.req("D-02")
+def test_a_number_in_a_drawing_is_no_section_and_appendices_are_as_deep_as_sections() -> None:
+    body = [
+        (72.0, 740.0, 14.0, "1 Introduction"), *lines(72, 715, SENTENCE, "the page."),
+        (72.0, 660.0, 14.0, "80 Boats"), *lines(72, 640, SENTENCE, "the page."),
+        (72.0, 580.0, 14.0, "1.1 Ropes"), *lines(72, 560, SENTENCE, "the page."),
+        (72.0, 500.0, 14.0, "References"), *lines(72, 480, SENTENCE, "the page."),
+        (72.0, 420.0, 14.0, "A Splices"), *lines(72, 400, SENTENCE, "the page."),
+    ]  # fmt: skip
+    document = parse_pdf(make_pdf(body))
+    headings = [block.section for block in document.blocks if block.kind is BlockKind.HEADING]
+    assert headings == [("1 Introduction",), ("1 Introduction", "1.1 Ropes"), ("References",), ("A Splices",)]

@@ -236,6 +236,14 @@ def test_jsonl_that_is_no_corpus_is_skipped_in_folders(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("D-01")
+def test_texts_that_go_without_a_suffix_are_documents_by_their_names(tmp_path: Path) -> None:
+    for name in ("README", "Makefile", "core"):
+        (tmp_path / name).write_text("Some words.")
+    found = discover([str(tmp_path)], Settings())
+    assert [item.url.rpartition("/")[2] for item in found] == ["Makefile", "README"]
+    assert found.skipped == {"": 1}
+
+
 def test_uploads(tmp_path: Path) -> None:
     source = uploaded("../../etc/notes.md", b"# N", options=SourceOptions(metadata={"by": "me"}))
     assert (source.url, source.name, source.metadata) == ("upload:notes.md", "notes.md", {"by": "me"})

@@ -20,7 +20,7 @@ from kedge.stores.cache.file import FileCache
 SETTINGS = load_settings(environ={})
 
 
-@pytest.fixture(scope="module", params=["minilm", "hash", "hash:128"])
+@pytest.fixture(scope="module", params=["minilm", "minilm:int8", "hash", "hash:128"])
 def embedder(request: pytest.FixtureRequest) -> Embedder:
     return open_embedder(request.param, SETTINGS)
 
@@ -52,6 +52,22 @@ def test_minilm_has_384_dimensions_and_knows_meaning() -> None:
     question = asyncio.run(model.embed_query("How do I moor a boat?"))
     near, far = asyncio.run(model.embed(["Ways to make a ship fast to the quay.", "Interest rates rose in March."]))
     assert question @ near > question @ far + 0.2
+
+
+@pytest.mark.req("Q-02")
+def test_the_default_in_bytes_is_near_the_whole_model_and_the_same_in_any_batch() -> None:
+    texts = ["an anchor", "The warp is hauled in by the capstan.", "kedge " * 300, "two words", "an oar"]
+    whole, small = (open_embedder(name, SETTINGS) for name in ("minilm", "minilm:int8"))
+    assert SETTINGS.embedder == small.name
+    together = asyncio.run(small.embed(texts))
+    alone = np.concatenate([asyncio.run(small.embed([text])) for text in texts])
+    assert np.allclose(together, alone, atol=1e-6)
+    assert (together * asyncio.run(whole.embed(texts))).sum(axis=1).min() > 0.98
+
+
+def test_another_form_of_minilm_is_refused() -> None:
+    with pytest.raises(ConfigError, match="minilm:int4"):
+        open_embedder("minilm:int4", SETTINGS)
 
 
 def test_damaged_weights_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from kedge.surfaces.server.app import create_app
 from tests.support.paths import ROOT
 
 REFERENCE = ROOT / "docs" / "reference"
-COMMON = {"--home", "--json", "--config", "--help"}
+COMMON = {"--home", "--json", "--config", "--as", "--help"}
 
 
 def page(name: str) -> str:
@@ -64,7 +64,7 @@ def test_common_options_are_documented_and_on_every_command() -> None:
     head = page("cli").split("\n## ")[0]
     assert {cell[0] for cell in first_cells(head)} == COMMON
     root = command_line()
-    assert {"--home", "--json", "--config", "--version"} <= {flag for one in root.params for flag in one.opts}
+    assert {"--home", "--json", "--config", "--as", "--version"} <= {flag for one in root.params for flag in one.opts}
 
 
 def test_every_setting_is_documented_and_the_reverse() -> None:

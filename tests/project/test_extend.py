@@ -47,7 +47,7 @@ def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess
 
 def test_every_block_of_code_is_a_file_of_the_package() -> None:
     blocks = re.findall(r"^```(?:python|toml)$", PAGE, re.MULTILINE)
-    assert len(blocks) == len(FILES) == 8
+    assert len(blocks) == len(FILES) == 9
 
 
 @pytest.mark.slow
@@ -74,7 +74,7 @@ def test_the_page_lists_every_suite() -> None:
     assert set(re.findall(r"`(\w+(?:Contract|Congruence))`", kedge.testing.__doc__ or "")) == set(kedge.testing.__all__)
 
 
-def test_all_four_work_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_five_work_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     letters = tmp_path / "letters"
     letters.mkdir()
     for name, sender, text in (
@@ -100,6 +100,12 @@ def test_all_four_work_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     found = told("search", "ferry at noon", "--collection", "post", "--filter", f"sender={GRACE}")["results"]
     assert [one["title"] for one in found] == ["About two.letter"]
     assert told("letters", "senders", "--collection", "post") == {"senders": [ADA, GRACE]}
+    log = tmp_path / "ship.log"
+    log.write_text("2026-05-01: Calm, and the kedge was carried out at dawn.\n\n2026-05-02: A gale from the north.")
+    source = told("source", "add", f"logbook://{log}", "--collection", "log", "--option", "ship=Kestrel")
+    log.write_text(log.read_text().replace("A gale", "A storm"))
+    assert told("source", "sync", source["name"])["last_run"]["new"] == 2
+    assert "A storm" in told("ask", "What came from the north?", "--collection", "log")["answer"]
     assert told("check")["problems"] == []
     report = told("doctor")
     lines = [f"{one['status']:8}{one['name']}: {one['found']}" for one in report["checks"] if "plug-in" in one["name"]]

@@ -70,6 +70,7 @@ def test_help_loads_no_command_and_that_of_a_command_no_engine() -> None:
         assert found & without == set()
         assert {name for name in found if name.startswith("kedge.surfaces.cli.")} == {
             "kedge.surfaces.cli.main",
+            "kedge.surfaces.cli.interrupted",
             "kedge.surfaces.cli.lazy",
             "kedge.surfaces.cli.options",
         }

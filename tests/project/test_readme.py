@@ -26,7 +26,7 @@ def test_the_python_block_runs(
 
 def test_every_relative_link_leads_somewhere() -> None:
     broken = []
-    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")):
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *(ROOT / "docs").rglob("*.md")):
         for target in re.findall(r"\]\((?!https?://|#)([^)#\s]+)", page.read_text("utf-8")):
             if not (page.parent / target).exists():
                 broken.append(f"{page.relative_to(ROOT)}: {target}")
@@ -35,5 +35,5 @@ def test_every_relative_link_leads_somewhere() -> None:
 
 def test_the_make_targets_that_are_shown_exist() -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
-    assert set(re.findall(r"^\$ make ([a-z]+)", README, re.MULTILINE)) == {"demo", "test"}
-    assert {"demo", "test", "check", "bench", "serve"} <= targets
+    assert set(re.findall(r"^\$ make ([a-z]+)", README, re.MULTILINE)) == {"demo", "test", "dist"}
+    assert {"demo", "test", "check", "bench", "serve", "dist"} <= targets

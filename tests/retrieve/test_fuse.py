@@ -47,6 +47,14 @@ def test_blend_adds_shares_and_gives_missing_ones_the_floor() -> None:
     assert blend({}, {}) == {}
 
 
+def test_a_channel_that_ran_out_of_hits_gives_the_others_nothing() -> None:
+    near = {f"p{number}": 0.5 - number / 1000 for number in range(5)}
+    base = blend(near, {"code": 9.0}, asked=5)
+    assert max(base, key=lambda passage: base[passage]) == "code"
+    assert base["p0"] == pytest.approx(1.0)
+    assert blend(near, {"code": 9.0})["p0"] == pytest.approx(2.0)
+
+
 def test_a_bonus_lifts_and_adds() -> None:
     assert add_bonus({"a": 1.0, "b": 0.9}, {"b": 0.2, "c": 0.3}) == [("b", pytest.approx(1.1)), ("a", 1.0), ("c", 0.3)]
 

@@ -17,7 +17,7 @@ import pytest
 ROOT = Path(__file__).parents[2] / ".services"
 APT_INSTALL = ("apt-get", "-o", "DPkg::Lock::Timeout=300", "install", "--yes", "--quiet", "--no-install-recommends")
 """Waits for its turn: servers are installed beside each other."""
-NAMES: tuple[str, ...] = ("axe", "chromium", "milvus", "neo4j", "postgresql", "promtool", "redis")
+NAMES: tuple[str, ...] = ("axe", "chromium", "clients", "dovecot", "milvus", "neo4j", "postgresql", "promtool", "redis")
 
 
 class Unavailable(Exception):

@@ -7,6 +7,7 @@ import json
 import signal
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,8 +17,10 @@ from kedge.core.settings import Settings
 from kedge.core.values.filters import Eq, Range
 from kedge.stores.ports import CanKeywordSearch, CanOptimize, IndexSpec, Point, VectorStore
 from kedge.stores.vectors.edge import EdgeVectors, open_vectors
+from kedge.stores.vectors.edge import store as edge_store
 from kedge.stores.vectors.edge.faults import translated
 from kedge.stores.vectors.memory import MemoryVectors
+from kedge.stores.vectors.rules import MOST_TIED, SPARE
 from kedge.testing.vectors.contract import (
     INDEX,
     all_ids,
@@ -305,3 +308,38 @@ def test_many_indexes_share_a_few_open_ones(tmp_path: Path, monkeypatch: pytest.
         await again.close()
 
     asyncio.run(story())
+
+
+@pytest.mark.req("G-12")
+@pytest.mark.parametrize("by", ["vector", "words"])
+def test_a_tie_of_thousands_is_not_sorted_for_every_question(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    """Thousands of nodes that say the same but for their names: what is fetched of them has a bound."""
+    fetched: list[int] = []
+    request = edge_store.engine.QueryRequest
+
+    def noted(**given: Any) -> Any:
+        fetched.append(given["limit"])
+        return request(**given)
+
+    monkeypatch.setattr(edge_store.engine, "QueryRequest", noted)
+
+    async def body() -> list[str]:
+        store = EdgeVectors(tmp_path)
+        await store.create(spec())
+        for start in range(0, 3 * MOST_TIED, 1000):
+            numbers = range(start, start + 1000)
+            await store.upsert(INDEX, "t", [point(n, (1, 2, 0, 0), "known in the north") for n in numbers])
+        await store.upsert(INDEX, "t", [point(9_999, (1, 1, 0, 0), "known as the north north star")])
+        if by == "vector":
+            hits = await store.search(INDEX, "t", vector(1, 1, 0, 0), 5)
+        else:
+            hits = await store.keyword_search(INDEX, "t", "north star", 5)
+        await store.close()
+        return ids_of(hits)
+
+    found = asyncio.run(body())
+    assert len(set(found)) == 5
+    assert found[0] == id_of(9_999)
+    assert fetched == [5 + SPARE, 4 * (5 + SPARE), 16 * (5 + SPARE), 5 + SPARE + MOST_TIED]

@@ -141,7 +141,8 @@ class Piped(Command):
         self.stdout = os.fdopen(out, encoding="utf-8")
         self._stderr = os.fdopen(err, encoding="utf-8")
         self._noted: list[str] = []
-        self._reading = threading.Thread(target=lambda: self._noted.extend(self._stderr), daemon=True)
+        self._more = threading.Condition()
+        self._reading = threading.Thread(target=self._note, daemon=True)
         self._reading.start()  # a full pipe would make it wait
 
     def read_all(self, seconds: float = SECONDS) -> tuple[str, str]:
@@ -150,6 +151,17 @@ class Piped(Command):
         self.wait(seconds)
         self._reading.join(seconds)
         return said, "".join(self._noted)
+
+    def wait_noted(self, text: str, seconds: float = SECONDS) -> None:
+        """Until it has said this on stderr."""
+        with self._more:
+            assert self._more.wait_for(lambda: text in "".join(self._noted), seconds), "".join(self._noted)
+
+    def _note(self) -> None:
+        for line in self._stderr:
+            with self._more:
+                self._noted.append(line)
+                self._more.notify_all()
 
     def close(self) -> None:
         """Read no more."""

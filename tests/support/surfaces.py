@@ -63,9 +63,15 @@ def follow(client: httpx.Client, job_id: str, seconds: float = 60) -> dict[str, 
 
 
 def events_of(text: str) -> list[tuple[str, str]]:
-    """The (event, data) pairs of a server-sent stream."""
+    """The (event, data) pairs of a server-sent stream, without what only says that it goes on."""
+    return [(name, data) for name, data in all_events_of(text) if name != "stage"]
+
+
+def all_events_of(text: str) -> list[tuple[str, str]]:
+    """All its events; comments are none."""
     pairs = []
     for block in text.strip().split("\n\n"):
-        event, data = block.split("\n", 1)
-        pairs.append((event.removeprefix("event: "), data.removeprefix("data: ")))
+        if not block.startswith(":"):
+            event, data = block.split("\n", 1)
+            pairs.append((event.removeprefix("event: "), data.removeprefix("data: ")))
     return pairs

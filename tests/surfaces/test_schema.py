@@ -31,6 +31,9 @@ from kedge.core.values import (
     Collection,
     CollectionList,
     CollectionShown,
+    ConnectedSource,
+    ConversationList,
+    ConversationWithTurns,
     Deleted,
     Demonstration,
     DoctorReport,
@@ -41,14 +44,18 @@ from kedge.core.values import (
     Health,
     IngestPlan,
     Job,
+    JobList,
     JobsDone,
     KeptFeedback,
     NewKey,
+    PageView,
     PassageInDocument,
     SearchResult,
     ServerAddress,
     ServerReadiness,
+    SourceList,
     StreamEvent,
+    SuggestionList,
     Swept,
 )
 from kedge.ingest.check import CheckReport
@@ -64,10 +71,12 @@ SOURCE = ROOT / "src" / "kedge"
 RECORDED = Path(__file__).with_name("outside.json")
 BY_CLIENTS = [
     *(Accepted, AnalyticsSummary, Answer, Collection, CollectionList, Document, DocumentPage, DocumentWithPassages),
+    *(ConversationList, ConversationWithTurns, JobList, PageView, SuggestionList),
     *(Erased, Health, Job, KeptFeedback, PassageInDocument, SearchResult, ServerReadiness, StreamEvent),
     *(IngestPlan, CourseState, CourseHits, Expansion, LessonList, Prerequisites, WholeLesson),
     *(DeletedNode, EdgePage, NodePage, Reconciled),
     *(RefusedRowPage, RowsChanged, TableSessionList),
+    *(ConnectedSource, SourceList),
 ]
 """What clients read back."""
 BY_NOBODY = [

@@ -21,6 +21,9 @@ from kedge.text.analyze import SparseTerms, fold, term_id, terms, words
         ("Super_Bowl_50", ["super", "bowl", "50"]),
         ("北京大学", ["北京", "京大", "大学"]),
         ("漢", ["漢"]),
+        ("ประเทศไทย", ["ประเ", "ระเท", "ะเทศ", "เทศไ", "ทศไท", "ศไทย"]),
+        ("ไทย 2015", ["ไทย", "2015"]),
+        ("مَدِينَة", terms("مدينة")),
         ("", []),
     ],
 )
@@ -30,6 +33,18 @@ def test_terms(text: str, expected: list[str]) -> None:
 
 def test_accents_and_case_do_not_matter() -> None:
     assert terms("CAFÉ Zürich") == terms("cafe zurich")
+
+
+def test_vowel_signs_belong_to_their_word() -> None:
+    assert words("प्रथम विश्व युद्ध") == ["प्रथम", "विश्व", "युद्ध"]
+    assert set(terms("हिन्दी में किताबें कहाँ हैं")) & set(terms("यह किताब हिन्दी में है"))
+
+
+@pytest.mark.parametrize("asked", ["1963-04-08", "8.4.1963"])
+def test_a_date_in_figures_asks_for_the_words_too(asked: str) -> None:
+    weights = SparseTerms().query_weights(f"born {asked}")
+    assert {term_id(term) for term in terms("8 April 1963")} <= weights.keys()
+    assert SparseTerms().query_weights("2007-13-29").keys() == {term_id(term) for term in ("2007", "13", "29")}
 
 
 def test_spanish_is_stemmed_as_spanish() -> None:

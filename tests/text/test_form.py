@@ -13,6 +13,10 @@ FORMS = {
         what is a kedge
         What is focal length in the pinhole model?
         When did the war end or begin?
+        Did the revenue of the ferry go up or down last year?
+        Is the new engine faster or slower now?
+        are the maps drawn before or after the survey
+        Has the share of repairs increased or decreased?
         where is the key to the chart room kept
         In which order does the library store the coefficients?
         Which class do I use for a proxy?
@@ -73,6 +77,9 @@ FORMS = {
         Do you know if the shuttle runs on holidays?
         Don't we need a permit for that?
         may I swap shifts with a colleague
+        Can we move up or down a grade?
+        Is the count more or less stable?
+        Is the gate closed or not?
         Is Python 3.8 or later required?
         Do I need anything other than a passport?
         does it take more than 5 minutes

@@ -12,6 +12,7 @@ from kedge.core.values import TABLE_HEAD, Passage, SearchHit
 from kedge.models.read.reader import Readable, Reading, StatementReading
 from kedge.retrieve.when import own_periods
 from kedge.text.analyze import terms
+from kedge.text.defining import asked_thing, defines, is_called
 from kedge.text.orders import inside, ordering_spans
 from kedge.text.periods import Period, agreement, dated, periods
 from kedge.text.question import Question
@@ -51,6 +52,8 @@ class Stated:
     """Share of the question's words that it has, weighted by rarity."""
     cell: int | None = None
     """Of a row, the cell that answers best."""
+    defines: float | None = None
+    """How far it says what the thing is that is asked for, from 0 to 1; None where no such question is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +184,7 @@ class ReadEvidence:
 def read_evidence(question: Question, hits: Sequence[SearchHit], read: Sequence[ReadPassage]) -> ReadEvidence:
     """What was read, each statement with how well it fits the time that is asked for."""
     asked = periods(question.text)
+    thing = asked_thing(question.text)
     found: list[Stated] = []
     for one in read:
         times = own_periods(one.passage) if asked else ()
@@ -190,8 +194,30 @@ def read_evidence(question: Question, hits: Sequence[SearchHit], read: Sequence[
             if asked and (cell is None or not fits):
                 fits = _both(agreement(wanted, periods(statement.read)), agreement(asked, times))
             verdicts = (one.reading.about, one.reading.trick, one.reading.yes)
-            found.append(Stated(one.place, statement, reading, *verdicts, fits, shared(question, statement.read), cell))
+            said = None if thing is None else _defines(statement, thing, one)
+            found.append(
+                Stated(one.place, statement, reading, *verdicts, fits, shared(question, statement.read), cell, said)
+            )
     return ReadEvidence(hits, read, found, {one.place: heading(one.passage) for one in read})
+
+
+SAYS_WHAT_IT_IS = 0.5
+"""How far a statement must say what a thing is to define it."""
+OPENS = 0.4
+"""How far the first statement below a heading says what the heading names."""
+
+
+def _defines(statement: Statement, thing: str, read: ReadPassage) -> float:
+    """How far a statement says what a thing is, by its own words or by its place below the thing's name."""
+    if statement.kind not in ("sentence", "item"):
+        return 0.0
+    opens = statement == read.statements[0] and is_called(read.passage.section_path[-1:] or [read.passage.title], thing)
+    return max(defines(statement.read, thing), OPENS if opens else 0.0)
+
+
+def define(chosen: Sequence[Statement], thing: str) -> bool:
+    """Whether one of the statements says what a thing is."""
+    return any(defines(one.read, thing) >= SAYS_WHAT_IT_IS for one in chosen if one.kind in ("sentence", "item"))
 
 
 def _both(said: float, own: float) -> float:

@@ -22,6 +22,7 @@ from kedge.answer.write.support import Support
 from kedge.answer.write.writer import Shown, Writer, WrittenAnswer
 from kedge.core.errors import NotFoundError
 from kedge.core.ids import new_id
+from kedge.core.line import WaitingLine
 from kedge.core.settings import Settings
 from kedge.core.stages import apart, stage
 from kedge.core.values import MAX_TOP_K, Answer, Collection, Json, Query, SearchHit, SearchResult, StreamEvent
@@ -74,8 +75,10 @@ class Answerer:
         self._recorder = recorder
         self.judging = judging
         """How the evidence is measured and judged."""
+        self.line = WaitingLine(settings.answers_at_once)
+        """Where questions wait while as many are searched and read for as the processor bears."""
         self._writer = writer
-        self._computing = Computing(settings, retriever.stores.catalog.passages)
+        self._computing = Computing(settings, retriever.passages)
 
     async def ask(self, query: Query) -> Answer:
         """The answer as a whole, recorded in the analytics tables by hashes and numbers."""
@@ -131,7 +134,11 @@ class Answerer:
                 yield part
 
     async def _found(self, query: Query) -> tuple[Query, SearchResult, _Judged]:
-        """The question without slips of the pen, what was found for it, and what that says."""
+        """The question without slips of the pen, what was found for it, and what that says. OverloadedError."""
+        async with self.line.place(query.scope.tenant):
+            return await self._found_now(query)
+
+    async def _found_now(self, query: Query) -> tuple[Query, SearchResult, _Judged]:
         collection = await self._collections.get(query.scope)
         query, result, hits = await self.evidence(query, collection)
         with stage("judge", hits=len(hits)):
@@ -160,7 +167,7 @@ class Answerer:
         if shape_of(query.text).kind != "number" or not hits:
             return ()
         where = all_of(query.where, Eq("has_table", True))
-        found = await self._retriever.search(replace(query, where=where, top_k=MAX_TOP_K), collection)
+        found = await self._retriever.search(replace(query, where=where, top_k=MAX_TOP_K), collection, warn=False)
         known = {hit.passage.id for hit in hits}
         question = await self.judging.question(query, collection)
         others = best_rows(question, [hit for hit in found.hits if hit.passage.id not in known])
@@ -175,7 +182,7 @@ class Answerer:
         extracted = verdict.extracted
         joined: tuple[SearchHit, ...] = ()
         if extracted is not None and verdict.probability >= self._settings.threshold and not verdict.read:
-            known = self._retriever.stores.catalog.passages
+            known = self._retriever.passages
             extracted, joined = await join_before(known, query, hits, extracted)
         extracted, kept = only_cited(extracted, (*hits, *joined), query.top_k)
         return _Judged(verdict.probability, extracted, kept, verdict.question, collection, verdict.read)
@@ -187,7 +194,7 @@ class Answerer:
         if not self._computing.asked(query.text) or not hits:
             return None
         where = all_of(query.where, Eq("has_table", True))
-        found = await self._retriever.search(replace(query, where=where, top_k=LOOKED_AT), collection)
+        found = await self._retriever.search(replace(query, where=where, top_k=LOOKED_AT), collection, warn=False)
         known = {hit.passage.id for hit in hits}
         further = [hit for hit in found.hits if hit.passage.id not in known]
         beside = [replace(hit, rank=len(hits) + place) for place, hit in enumerate(further, 1)]
@@ -195,7 +202,7 @@ class Answerer:
 
     async def _generated(self, query: Query, judged: _Judged, writer: Writer) -> AsyncGenerator[Shown | Answer, None]:
         """Checked sentences of the model; the sources' own words where it failed or nothing of it was supported."""
-        catalog = self._retriever.stores.catalog.passages
+        catalog = self._retriever.passages
         beside = await around(catalog, query, judged.hits, AROUND)
         hits = weighed((*judged.hits, *beside), judged.probability, self._settings.threshold)
         embedder = await self._collections.embedder_of(judged.collection)

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from kedge.answer.evidence import ReadPassage, cut, readable, worth_reading
+from kedge.answer.evidence import ReadPassage, cut, define, readable, worth_reading
 from kedge.core.settings import Settings
 from kedge.core.values import Passage
 from kedge.models.read.reader import Reader, Reading, open_reader
+from kedge.text.defining import asked_thing
+from kedge.text.form import ShapeKind, shape_of
 from kedge.text.languages import DEFAULT, guess
 from kedge.text.periods import periods
 from kedge.text.question import Question
 
-FIRST = 3
-"""Passages that are read at once."""
-ENOUGH = 5.0
-"""Log-odds of the best passage from which on no more are read, where one fact is asked for."""
+FIRST, FIRST_OF_ONE = 3, 2
+"""Passages that are always read, and where one statement answers. Further ones are read one by one, in their order."""
+ONE: frozenset[ShapeKind] = frozenset({"fact", "number", "yes-no", "list"})
+"""Forms of questions that one statement, or one list, answers."""
+MOST_OF_FACT = 5
+"""Most passages that are read where a fact is asked for: what later ones say changes no answer."""
+SURE = 3.0
+"""Log-odds of the best passage from which on no more are read."""
+LOST_AFTER, LOST = 5, 0.0
+"""After so many, with none whose log-odds are as high, no more are read: what comes later hardly ever answers."""
 _LETTER = re.compile(r"[^\W\d_]")
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
 
@@ -36,23 +45,30 @@ class Readings:
             return False
         return sum(is_english(one.text[:2000]) for one in passages) * 2 > len(passages)
 
-    async def of(self, question: Question, passages: Sequence[Passage], *, all_of: bool) -> list[ReadPassage]:
+    async def of(self, question: Question, passages: Sequence[Passage], *, all_of: bool = False) -> list[ReadPassage]:
         """The passages (best first) with what the reader makes of them.
 
-        Unless `all_of` them are wanted, reading ends where the first few leave no doubt.
+        Unless `all_of` them are wanted, reading ends with a passage that surely answers, or where the first few are
+        all about something else.
         """
         asked = periods(question.text)
-        chosen = [worth_reading(question, asked, cut(passage)) for passage in passages]
-        wanted = [place for place, made in enumerate(chosen) if made]
+        form = shape_of(question.text).kind
+        most = min(len(passages), MOST_OF_FACT) if form == "fact" and not all_of else len(passages)
         reader = await self._opened()
         found: list[ReadPassage] = []
-        for part in (wanted[:FIRST], wanted[FIRST:]):
-            if part and (all_of or not any(one.reading.about >= ENOUGH for one in found)):
-                texts = [readable(passages[place], chosen[place]) for place in part]
+        for part in _in_turn(FIRST_OF_ONE if form in ONE else FIRST, most):
+            best = max((one.reading.about for one in found), default=-math.inf)
+            lost = len(found) >= LOST_AFTER and best < LOST
+            if found and not all_of and ((best >= SURE and _is_defined(question, found)) or lost):
+                break
+            chosen = {place: worth_reading(question, asked, cut(passages[place])) for place in part}
+            told = {place: made for place, made in chosen.items() if made}
+            if told:
+                texts = [readable(passages[place], made) for place, made in told.items()]
                 readings: list[Reading] = await asyncio.to_thread(reader.read, question.text, texts)
                 found += [
-                    ReadPassage(place, passages[place], chosen[place], reading)
-                    for place, reading in zip(part, readings, strict=True)
+                    ReadPassage(place, passages[place], made, reading)
+                    for (place, made), reading in zip(told.items(), readings, strict=True)
                 ]
         return found
 
@@ -70,6 +86,18 @@ class Readings:
             if self._reader is None:
                 self._reader = await asyncio.to_thread(open_reader, self._settings)
             return self._reader
+
+
+def _is_defined(question: Question, read: Sequence[ReadPassage]) -> bool:
+    """Whether one says what the thing is that is asked for; true where no definition is."""
+    thing = asked_thing(question.text)
+    return thing is None or any(define(one.statements, thing) for one in read)
+
+
+def _in_turn(first: int, count: int) -> Iterator[range]:
+    """The places of so many passages: the first few together, the others one by one."""
+    yield range(min(first, count))
+    yield from (range(place, place + 1) for place in range(first, count))
 
 
 def is_english(text: str) -> bool:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import hmac
 import logging
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from kedge.core.acting import actor, called
 from kedge.core.errors import StoreError
+from kedge.core.ids import new_id
 from kedge.core.stages import note
-from kedge.core.values import Answer, Query, SearchHit, SearchResult
-from kedge.stores.catalog.ports import Analytics, QueryRecord
+from kedge.core.values import Answer, AuditEntry, Query, SearchHit, SearchResult
+from kedge.stores.catalog.ports import Analytics, AuditLog, QueryRecord
 
 log = logging.getLogger(__name__)
 
@@ -18,8 +21,20 @@ log = logging.getLogger(__name__)
 class Recorder:
     """Writes one row per query. The key makes hashes useless to anyone who has the tables alone."""
 
-    def __init__(self, analytics: Analytics, key: bytes, threshold: float, *, keep_words: bool = False) -> None:
-        """`keep_words`: the setting `keep_questions`, which keeps questions beside their hashes."""
+    def __init__(
+        self,
+        analytics: Analytics,
+        key: bytes,
+        threshold: float,
+        *,
+        keep_words: bool = False,
+        audit: AuditLog | None = None,
+        audit_words: bool = False,
+    ) -> None:
+        """`keep_words`: the setting `keep_questions`, which keeps questions beside their hashes; `audit_words` does the
+        same in the audit log. Without `audit` none is kept."""
+        self._audit = audit
+        self._audit_words = audit_words
         self._keep_words = keep_words
         self._analytics = analytics
         self._key = key
@@ -46,6 +61,33 @@ class Recorder:
             await self._analytics.record(record)
         except StoreError as error:
             log.warning("the query's metrics could not be kept: %s", error)
+        await self.note("ask", query, [one.document_id for one in answer.citations], answer.query_id)
+
+    async def searched(self, query: Query, result: SearchResult) -> None:
+        """Keep in the audit log who searched and what was shown."""
+        await self.note("search", query, [hit.passage.document_id for hit in result.hits])
+
+    async def note(self, action: str, query: Query, documents: Sequence[str], query_id: str | None = None) -> None:
+        """Keep in the audit log who asked, and which documents were cited or shown.
+
+        StoreError: what must be known to have been read is not shown where that cannot be kept.
+        """
+        if self._audit is None:
+            return
+        await self._audit.record(
+            AuditEntry(
+                id=new_id(),
+                tenant=query.scope.tenant,
+                at=datetime.now(UTC),
+                who=called(actor(), query.user),
+                action=action,
+                collection=query.scope.collection,
+                query_id=query_id,
+                words_hash=self.hashed(query.text.strip()),
+                documents=tuple(one for one in dict.fromkeys(documents) if one),
+                words=query.text.strip() if self._audit_words else None,
+            )
+        )
 
     def hashed(self, text: str) -> str:
         """What stands for a user or a question."""

@@ -27,6 +27,7 @@ KedgeError
 │   └── UnfittingError         unfitting            a file whose columns do not go with its table's
 ├── BackupError 422            bad_backup           a backup that is damaged, hostile, or of a newer Kedge
 ├── ConflictError 409          conflict
+│   ├── HeldError              held                 a document that is on legal hold
 │   ├── HomeBusyError          home_busy            another process uses this home
 │   ├── DimensionMismatchError dimension_mismatch
 │   └── EmbedderMismatchError  embedder_mismatch
@@ -97,6 +98,9 @@ class PlanError(UsageError):
     """A plan over a table names columns, values or parts that cannot be."""
 
     code = "invalid_plan"
+
+    def __init__(self, message: str, *, hint: str = "", details: Mapping[str, Json] | None = None) -> None:
+        super().__init__(message, hint=hint or "docs/reference/tables.md shows what a plan may hold.", details=details)
 
 
 class ConfigError(UsageError):
@@ -236,6 +240,19 @@ class ConflictError(KedgeError):
 
     code = "conflict"
     status = 409
+
+
+class HeldError(ConflictError):
+    """A document is on legal hold: it is neither deleted nor replaced before it is released."""
+
+    code = "held"
+
+    def __init__(self, document_id: str, reason: str) -> None:
+        super().__init__(
+            f"Document {document_id} is on legal hold: {reason}.",
+            hint=f"Release it with `kedge access release {document_id}`, if it may go.",
+            details={"document_id": document_id, "reason": reason},
+        )
 
 
 class HomeBusyError(ConflictError):

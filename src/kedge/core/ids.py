@@ -38,6 +38,11 @@ def version_id(document: str, file_hash: str) -> str:
     return _uuid5("version", document, file_hash)
 
 
+def past_version_id(version: str, died: int) -> str:
+    """Of a version that was live before, once its document has returned to the same content."""
+    return _uuid5("past", version, str(died))
+
+
 def passage_id(document: str, content_hash: str, occurrence: int) -> str:
     """Equal content keeps its id across versions of a document; a repeated text is told apart by its occurrence."""
     return _uuid5("passage", document, content_hash, str(occurrence))

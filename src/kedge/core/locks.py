@@ -2,10 +2,35 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
+from contextvars import ContextVar
 from typing import Protocol
 
 from kedge.core.values import Scope
+
+OnWait = Callable[[bool], None]
+"""Told True when whoever is at work begins to wait for a lock, and False when the wait has ended."""
+_ON_WAIT: ContextVar[OnWait | None] = ContextVar("on_wait", default=None)
+
+
+def tell_waits(on_wait: OnWait) -> None:
+    """Have the waits of this task told: nothing has been changed yet, so whoever waits may be broken off."""
+    _ON_WAIT.set(on_wait)
+
+
+@contextmanager
+def waiting() -> Iterator[None]:
+    """Around each wait for a lock."""
+    on_wait = _ON_WAIT.get()
+    if on_wait is None:
+        yield
+        return
+    on_wait(True)
+    try:
+        yield
+    finally:
+        on_wait(False)
 
 
 class Locks(Protocol):

@@ -27,7 +27,9 @@ FORMATS = "kedge.formats"
 """`NAME`: a `FileFormat`."""
 KINDS = "kedge.kinds"
 """`NAME`: a `Kind`."""
-GROUPS = (STORES, MODELS, FORMATS, KINDS)
+SOURCES = "kedge.sources"
+"""`SCHEME` of an address: a function (place, settings) → the connector."""
+GROUPS = (STORES, MODELS, FORMATS, KINDS, SOURCES)
 OWN = "kedge"
 """The package whose parts come first where two bring the same."""
 _REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)")

@@ -39,7 +39,7 @@ class Settings(BaseModel):
     )
     graph_url: str = Field("", repr=False, description="Graph store; empty: in the catalog's database.")
     optimize_after: int = Field(20_000, ge=1, description="New passages that make Qdrant Edge build its search index.")
-    embedder: str = Field("minilm", description="Embedding model for new collections.")
+    embedder: str = Field("minilm:int8", description="Embedding model for new collections.")
     embed_cache: Path | None = Field(None, description="SQLite file that remembers embeddings by text.")
     cache_url: str = Field("", repr=False, description="Redis that remembers embeddings instead, for 24 hours.")
     embed_url: str = Field("", description="Server of `openai:` embedders; empty: OpenAI's.")
@@ -69,6 +69,15 @@ class Settings(BaseModel):
     session_minutes: float = Field(30.0, ge=0, description="Minutes a session's questions are remembered; 0: never.")
     session_keep: Literal["memory", "home"] = Field(
         "memory", description="Where: in the process, or in a file of the home that other processes read too."
+    )
+    keep_uploads: bool = Field(
+        True, description="Keep uploaded files, so that sources open as they are and can be taken in again."
+    )
+    conversation_days: float = Field(
+        365.0, ge=0, description="Days a conversation of the page is kept after its last question; 0: not at all."
+    )
+    version_days: float = Field(
+        30.0, ge=0, description="Days a superseded version of a document is kept for `--as-of`; 0: not at all."
     )
     context_passages: int = Field(20, ge=1, le=200, description="Most passages that a language model gets to read.")
     context_tokens: int = Field(
@@ -101,9 +110,16 @@ class Settings(BaseModel):
         None,
         description="Password of the user in the address of a database that a graph or a foreign table is read from.",
     )
+    source_secrets: tuple[str, ...] = Field(
+        (),
+        description="Secrets (`env:NAME`, `file:/path`) that sources added over HTTP from elsewhere may sign in with.",
+    )
     url_timeout: float = Field(30.0, gt=0, description="Seconds for one download.")
     host: str = Field("127.0.0.1", description="Address the server binds to.")
     port: int = Field(8000, ge=0, le=65535, description="Port the server binds to.")
+    processes: int = Field(
+        1, ge=1, le=64, description="Processes that `kedge serve` serves with; several need every store on a server."
+    )
     open_access: bool = Field(False, description="Serve without keys on other addresses than loopback.")
     oidc_issuer: str = Field("", description="OpenID Connect issuer whose tokens are let in; empty: keys only.")
     oidc_audience: str = Field("", description="Audience that tokens must name; needed with an issuer.")
@@ -114,6 +130,7 @@ class Settings(BaseModel):
     oidc_tenant_claim: str = Field("tenant", min_length=1, description="Claim that names the tenant.")
     oidc_rights_claim: str = Field("scope", min_length=1, description="Claim that lists the rights.")
     oidc_rights_prefix: str = Field("kedge:", description="What stands before `read`, `write` or `admin` there.")
+    oidc_groups_claim: str = Field("groups", min_length=1, description="Claim that lists the user's groups.")
     oidc_subject_claim: str = Field("sub", min_length=1, description="Claim that names the user.")
     oidc_leeway: float = Field(30.0, ge=0, le=300, description="Seconds that clocks may differ.")
     oidc_refresh: float = Field(3600.0, ge=1, description="Seconds until the issuer's keys are fetched again.")
@@ -127,7 +144,8 @@ class Settings(BaseModel):
     )
     hsts_seconds: int = Field(0, ge=0, description="Behind TLS: how long browsers shall insist on it; 0: not said.")
     max_upload_bytes: int = Field(256 << 20, ge=1, description="Largest upload.")
-    workers: int = Field(1, ge=0, le=64, description="Ingestions that a process runs at once; 0: leave all to workers.")
+    workers: int = Field(2, ge=0, le=64, description="Ingestions that a process runs at once; 0: leave all to workers.")
+    job_timeout: float = Field(1800.0, ge=0, description="Seconds an ingestion may stand still; 0: no limit.")
     worker_timeout: float = Field(30.0, ge=1, description="Seconds without a sign of life: then others take its jobs.")
     check_every: float = Field(0.0, ge=0, description="Seconds between checks with repair in the background; 0: off.")
     table_texts: int = Field(3000, ge=0, description="Texts of a table embedded whole; more are composed of words.")
@@ -135,16 +153,38 @@ class Settings(BaseModel):
     rate_reads: int = Field(600, ge=0, description="Reading requests in a minute for each key or address; 0: no limit.")
     rate_writes: int = Field(120, ge=0, description="Writing requests in a minute for each; 0: no limit.")
     rate_local: bool = Field(False, description="Limit callers of this machine without a key too.")
+    max_connections: int = Field(
+        2000, ge=1, description="Open connections; beyond that one without a request is cut for the next."
+    )
     max_requests: int = Field(256, ge=1, description="Requests that are worked on at once; more are refused.")
+    max_caller: int = Field(
+        64, ge=1, description="Of these, how many of one key, or of one other machine while its key is looked at."
+    )
     max_streams: int = Field(128, ge=1, description="Streams among them.")
+    answers_at_once: int = Field(
+        0, ge=0, le=1024, description="Questions that are searched and read for at once; 0: two for each core."
+    )
+    answer_wait: float = Field(
+        10.0, ge=0, description="Seconds a server lets a question wait for that; beyond, it is refused; 0: no limit."
+    )
     max_queued: int = Field(1000, ge=1, description="Ingestions that may wait or run; more are refused.")
     request_timeout: float = Field(120.0, ge=0, description="Seconds for a reading request; 0: no limit.")
     stream_timeout: float = Field(120.0, ge=0, description="Seconds a stream may stand still; 0: no limit.")
     client_timeout: float = Field(30.0, ge=0, description="Seconds for the next piece of a request; 0: no limit.")
+    body_rate: int = Field(
+        16_384, ge=0, description="Least bytes a second of a request's body, after client_timeout; 0: no limit."
+    )
+    wait_timeout: float = Field(
+        60.0, ge=0, description="Seconds a writing request waits for another into the same collection; 0: no limit."
+    )
     ready_timeout: float = Field(2.0, gt=0, description="Seconds that `/ready` gives each part to answer.")
     drain_notice: float = Field(0.0, ge=0, description="Seconds of `/ready` saying no before a server stops listening.")
     drain_timeout: float = Field(30.0, ge=0, description="Seconds that running requests get when the server stops.")
     analytics_days: float = Field(90.0, ge=0, description="Days that metrics of queries are kept; 0: for ever.")
+    audit_days: float = Field(
+        90.0, ge=0, description="Days for which is kept who asked and what was cited; 0: nothing is written."
+    )
+    audit_words: bool = Field(False, description="Keep questions in words in the audit log; off: as hashes.")
     keep_questions: bool = Field(
         False, description="Keep the words of questions for the list of the most frequent, and log them; off: hashes."
     )
@@ -154,7 +194,7 @@ class Settings(BaseModel):
     log_format: Literal["plain", "json"] = Field("plain", description="Lines of text, or one JSON object a line.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("warning", description="Least level logged.")
 
-    @field_validator("channels", "oidc_algorithms", "allowed_hosts", "cors_origins", mode="before")
+    @field_validator("channels", "oidc_algorithms", "allowed_hosts", "cors_origins", "source_secrets", mode="before")
     @classmethod
     def _listed(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else value
@@ -300,6 +340,35 @@ def without_effect(settings: Settings) -> list[str]:
     return [f"{name} has no effect: {why}" for name, why in found]
 
 
+REFERENCES = "env:NAME or file:/path"
+"""How a secret is given."""
+
+
+def is_reference(reference: str) -> bool:
+    """Whether it says where a secret is, and is none itself."""
+    kind, _, place = reference.partition(":")
+    return bool(place) and (kind == "env" or (kind == "file" and Path(place).is_absolute()))
+
+
+def secret_of(reference: str, environ: Mapping[str, str] | None = None) -> str:
+    """The secret that `env:NAME` or `file:/path` refers to, without blanks around it. ConfigError, which names the
+    reference alone, where there is none."""
+    environ = os.environ if environ is None else environ
+    kind, _, place = reference.partition(":")
+    if not is_reference(reference):
+        raise ConfigError("A secret is given as a reference.", hint=f"Write {REFERENCES}.")
+    try:
+        found = environ.get(place, "") if kind == "env" else Path(place).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"The secret {reference} cannot be read.", hint="Check the path and its rights.") from error
+    if not found.strip():
+        raise ConfigError(
+            f"The secret {reference} is empty or not there.",
+            hint="Set it where the process runs that reads the source: for a server, in its own environment.",
+        )
+    return found.strip()
+
+
 def misspelt_variables(environ: Mapping[str, str] | None = None) -> list[str]:
     """Stray variables that are so near to a setting that it was surely meant."""
     return [name for name in stray_variables(environ) if _near(name.removeprefix(PREFIX).lower())]
@@ -343,9 +412,13 @@ def _from_file(path: Path | None) -> dict[str, object]:
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
-        raise ConfigError(f"The config file {path} cannot be read: {error.strerror}.") from error
+        raise ConfigError(
+            f"The config file {path} cannot be read: {error.strerror}.", hint="Check --config and KEDGE_CONFIG."
+        ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"The config file {path} is not valid TOML: {error}.") from error
+        raise ConfigError(
+            f"The config file {path} is not valid TOML: {error}.", hint='Write a setting as name = "value", one a line.'
+        ) from error
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:

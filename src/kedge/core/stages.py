@@ -8,7 +8,7 @@ are ids, hashes and counts: never the words of a question (D-17), never a secret
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Protocol, TypeAlias
@@ -16,6 +16,7 @@ from typing import Protocol, TypeAlias
 Fact: TypeAlias = str | int | float | bool
 
 STAGES: Mapping[str, str] = {
+    "wait": "a question waits for its turn, because as many are answered as the processor bears",
     "embed": "the question becomes a vector",
     "vectors": "search by meaning",
     "keywords": "search by words",
@@ -63,6 +64,7 @@ class Watcher(Protocol):
 
 _watcher: ContextVar[Watcher | None] = ContextVar("kedge_watcher", default=None)
 _facts: ContextVar[MutableMapping[str, Fact] | None] = ContextVar("kedge_facts", default=None)
+_hears: ContextVar[Callable[[str], None] | None] = ContextVar("kedge_hears", default=None)
 
 
 @contextmanager
@@ -84,6 +86,9 @@ def apart(name: str, **facts: Fact) -> Iterator[MutableMapping[str, Fact]]:
 
 @contextmanager
 def _running(name: str, facts: Mapping[str, Fact], *, holds: bool) -> Iterator[MutableMapping[str, Fact]]:
+    hears = _hears.get()
+    if hears is not None:
+        hears(name)
     watcher = _watcher.get()
     told: dict[str, Fact] = {}
     if watcher is None:
@@ -112,6 +117,16 @@ def watched(watcher: Watcher | None, facts: MutableMapping[str, Fact] | None = N
     finally:
         _facts.reset(known)
         _watcher.reset(before)
+
+
+@contextmanager
+def heard(hears: Callable[[str], None]) -> Iterator[None]:
+    """Call this with the name of each stage of the block as it begins, in whichever thread it does."""
+    before = _hears.set(hears)
+    try:
+        yield
+    finally:
+        _hears.reset(before)
 
 
 def measure(what: str, value: float, kind: str) -> None:

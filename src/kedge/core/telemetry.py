@@ -69,13 +69,18 @@ LLM_SENTENCES = Metric(
 )
 
 HTTP_SECONDS = Metric("kedge_http_seconds", "histogram", "Seconds of a request, to the end of its answer.", ("route",))
-FIRST_EVENT = Metric("kedge_first_event_seconds", "histogram", "Seconds from a request to the first event of a stream.")
+FIRST_EVENT = Metric(
+    "kedge_first_event_seconds", "histogram", "Seconds from a request to the first event of an answer."
+)
 IN_FLIGHT = Metric("kedge_http_in_flight", "gauge", "Requests that are worked on now.")
 STREAMS = Metric("kedge_streams_open", "gauge", "Streams among them.")
 REJECTED = Metric("kedge_rejected_total", "counter", "Requests refused by a limit, by which.", ("limit",))
 TIMEOUTS = Metric("kedge_timeouts_total", "counter", "Work broken off by the clock, by what was late.", ("late",))
 LEFT = Metric("kedge_clients_left_total", "counter", "Requests whose client went away before the end.")
 STAGE_SECONDS = Metric("kedge_stage_seconds", "histogram", "Seconds of a stage of the work.", ("stage",))
+STAGE_CPU = Metric(
+    "kedge_stage_cpu_seconds_total", "counter", "Processor seconds, by the stage that they went to.", ("stage",)
+)
 QUEUED = Metric("kedge_ingest_queue", "gauge", "Ingestions that wait or run.")
 OLDEST = Metric("kedge_oldest_job_seconds", "gauge", "Seconds since the oldest of them was accepted.")
 WORKERS = Metric("kedge_workers", "gauge", "Workers that live.")
@@ -118,6 +123,7 @@ METRICS: tuple[Metric, ...] = (
     TIMEOUTS,
     LEFT,
     STAGE_SECONDS,
+    STAGE_CPU,
     QUEUED,
     OLDEST,
     WORKERS,

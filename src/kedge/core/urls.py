@@ -9,11 +9,11 @@ from urllib.parse import SplitResult, urlsplit
 from kedge.core.errors import ConfigError
 
 HIDDEN = "***"
-_USER = re.compile(r"^([\w.+-]*:?/*).*@", re.DOTALL)
+_USER = re.compile(r"^([\w.+-]*+:?+/*+).*@", re.DOTALL)
 """Up to the last @, so that a password with unescaped signs in it is hidden whole."""
 _NO_PORT = re.compile(r"(://[^/?#@:\[]*:)(?!\d*(?:[/?#]|$))[^/?#@]*")
 """What stands in a port's place and is no number: a password, where the host was forgotten."""
-_OPTION = re.compile(r"(\w*(?:pass|pwd|key|token|secret|credential)\w*=)[^&\s]*", re.IGNORECASE)
+_OPTION = re.compile(r"((?<!\w)(?=\w*?(?:pass|pwd|key|token|secret|credential))\w++=)[^&\s]*", re.IGNORECASE)
 
 
 def mask_url(url: str) -> str:

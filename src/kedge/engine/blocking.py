@@ -13,11 +13,13 @@ import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
 
 from kedge.core.errors import KedgeError, UsageError
+from kedge.core.instants import instant
 from kedge.core.plugins import resolved
 from kedge.core.settings import load_settings
 from kedge.core.values import (
@@ -167,6 +169,7 @@ class Kedge:
         topic: str | None = None,
         where: Mapping[str, Json] | None = None,
         threshold: float | None = None,
+        as_of: str | date | None = None,
     ) -> SearchResult:
         """Find passages by meaning, by words and through the graph, best first. QueryError, FilterError.
 
@@ -176,10 +179,18 @@ class Kedge:
         - `topic`: only passages with this topic tag.
         - `where`: conditions on passages, all of which hold: `{"language": ["en", "de"], "page": {"gte": 3}}`.
         - `threshold`: least score of a row (tables), 0–1; the setting's if not given.
+        - `as_of`: ask what was live then: a date (its end), or a time, UTC unless it says a zone.
         """
         wanted = self.settings.top_k if top_k is None else top_k
         query = self._query(
-            text, collection, wanted, include_graph=include_graph, topic=topic, where=where, threshold=threshold
+            text,
+            collection,
+            wanted,
+            include_graph=include_graph,
+            topic=topic,
+            where=where,
+            threshold=threshold,
+            as_of=as_of,
         )
         return self.run(self._engine.search(replace(query, top_k_given=top_k is not None)))
 
@@ -196,6 +207,7 @@ class Kedge:
         threshold: float | None = None,
         rows: int | None = None,
         reading: int | None = None,
+        as_of: str | date | None = None,
     ) -> Answer:
         """Answer with citations, or refuse (`answer.refused`). QueryError, FilterError.
 
@@ -208,6 +220,7 @@ class Kedge:
         - `threshold`: least score of a row (tables), 0–1; the setting's if not given.
         - `rows`: most rows that an answer over a table is made from; by the question if not given.
         - `reading`: which of the readings of a question over a table is meant, from 1; the likeliest if not given.
+        - `as_of`: ask what was live then: a date (its end), or a time, UTC unless it says a zone.
         """
         query = self._query(
             text,
@@ -220,6 +233,7 @@ class Kedge:
             threshold=threshold,
             rows=rows,
             reading=reading,
+            as_of=as_of,
         )
         return self.run(self._engine.ask(query))
 
@@ -236,6 +250,7 @@ class Kedge:
         threshold: float | None = None,
         rows: int | None = None,
         reading: int | None = None,
+        as_of: str | date | None = None,
     ) -> Iterator[StreamEvent]:
         """Like `ask`, with the same options, event by event: tokens, citations, metadata, done.
 
@@ -252,6 +267,7 @@ class Kedge:
             threshold=threshold,
             rows=rows,
             reading=reading,
+            as_of=as_of,
         )
         events = self._engine.stream(query)
         try:
@@ -351,6 +367,7 @@ class Kedge:
         threshold: float | None = None,
         rows: int | None = None,
         reading: int | None = None,
+        as_of: str | date | None = None,
     ) -> Query:
         return Query(
             text=text,
@@ -364,6 +381,7 @@ class Kedge:
             threshold=threshold,
             rows=rows,
             reading=reading,
+            as_of=None if as_of is None else instant(as_of),
         )
 
 

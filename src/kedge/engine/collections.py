@@ -12,9 +12,11 @@ from functools import partial
 
 import numpy as np
 
+from kedge.core.acting import actor
 from kedge.core.errors import (
     DimensionMismatchError,
     EmbedderMismatchError,
+    ForbiddenError,
     KedgeError,
     NotFoundError,
     StoreError,
@@ -26,6 +28,7 @@ from kedge.core.settings import Settings
 from kedge.core.values import DEFAULT_TENANT, Collection, Scope
 from kedge.engine.library import found_collection
 from kedge.ingest.ports import IndexedKind
+from kedge.ingest.write.past import drop_past
 from kedge.models.ports import Embedder, VectorCache
 from kedge.models.registry import open_embedder
 from kedge.models.wrappers.cached import CachedEmbedder
@@ -33,6 +36,7 @@ from kedge.models.wrappers.timed import OnEmbed, WatchedEmbedder
 from kedge.stores import registry
 from kedge.stores.bundle import Stores
 from kedge.stores.cache.file import FileCache
+from kedge.stores.narrowing import READERS
 from kedge.stores.ports import CanAlias, CanOptimize, IndexSpec, TellsFailures
 
 log = logging.getLogger(__name__)
@@ -60,7 +64,7 @@ class CollectionKeeper:
     def __init__(self, settings: Settings, stores: Stores) -> None:
         self._settings = settings
         self._stores = stores
-        self._embedders: dict[str, Embedder] = {}
+        self._embedders: dict[str, CachedEmbedder] = {}
         self._watched: dict[str, WatchedEmbedder] = {}
         """The same without their caches."""
         self._worked_at: dict[str, float] = {}
@@ -80,21 +84,36 @@ class CollectionKeeper:
         """The collection, or NotFoundError that says how to make one."""
         return await found_collection(self._stores.catalog, scope)
 
+    async def admit(self, scope: Scope) -> None:
+        """ForbiddenError where the actor in force would write into a collection that it may not read."""
+        who = actor()
+        if who is not None and not who.may_read((await self._stores.catalog.rights.rules(scope)).get("")):
+            raise ForbiddenError(
+                f"Nothing of yours can go into {scope.collection!r}.", hint="Choose another name for the collection."
+            )
+
     async def ensure(self, scope: Scope, kind: IndexedKind, *, make: bool = True) -> tuple[Collection, Embedder]:
         """The collection for writing, with its embedder; made if it is not there yet, or else NotFoundError."""
         check_name(scope.collection)
+        await self.admit(scope)
         collection = await self._stores.catalog.collections.get(scope) if make else await self.get(scope)
+        fresh = collection is None
         if collection is None:
             collection = await self._make(scope, kind)
         elif collection.kind != kind.name:
             raise UsageError(
                 f"Collection {scope.collection!r} holds {collection.kind}, not {kind.name}.",
-                hint="Choose another collection with --collection.",
+                hint="Choose another collection.",
             )
         check_pinned(self._settings, collection)
         embedder = await self.embedder_of(collection)
         with in_collection(scope.collection, collection.embedder):
-            await self._stores.vectors.create(spec_of(collection, kind))
+            try:
+                await self._stores.vectors.create(spec_of(collection, kind))
+            except KedgeError as error:
+                if fresh:
+                    await self._unmake(collection, error)
+                raise
         await self.name_index(collection, kind)
         return collection, embedder
 
@@ -117,7 +136,7 @@ class CollectionKeeper:
 
     async def embedder_of(self, collection: Collection) -> Embedder:
         """The embedder that the collection pins; checked against its dimension. Makes nothing: readers call it too."""
-        embedder = await self.embedder(collection.embedder)
+        embedder = await self.embedder(collection.embedder, collection.scope.tenant)
         if embedder.dimension != collection.dimension:
             raise DimensionMismatchError(
                 found=embedder.dimension,
@@ -133,8 +152,8 @@ class CollectionKeeper:
         found = self._embedders.get(self._settings.embedder)
         return None if found is None else found.window
 
-    async def embedder(self, name: str) -> Embedder:
-        """Load an embedder once."""
+    async def embedder(self, name: str, tenant: str = DEFAULT_TENANT) -> Embedder:
+        """Load an embedder once; what it remembers is the tenant's own."""
         async with self._loading:
             if name not in self._embedders:
                 inner = await asyncio.to_thread(open_embedder, name, self._settings)
@@ -147,7 +166,8 @@ class CollectionKeeper:
                 path = self._settings.embed_cache
                 own = FileCache(path) if path and self._cache is None else None
                 self._embedders[name] = CachedEmbedder(watched, own, shared=self._cache)
-            return self._embedders[name]
+            whole = self._embedders[name]
+            return whole if tenant == DEFAULT_TENANT else whole.of(tenant)
 
     def _embedded(self, name: str, seconds: float, worked: bool) -> None:
         if worked:
@@ -168,6 +188,7 @@ class CollectionKeeper:
         spare = await self._stores.catalog.indexes.spare(scope)
         for name in (collection.index_name, *(one.index_name for one in spare)):
             await self._stores.vectors.drop(name)
+            await drop_past(self._stores, name)
         await self._stores.graph.drop(scope)
         await self._stores.nodes.drop(scope)
         await self._stores.catalog.collections.delete(scope)
@@ -232,6 +253,14 @@ class CollectionKeeper:
             await self.embedder(name)
             await self._watched[name].embed_query(PROBE)
 
+    async def _unmake(self, collection: Collection, cause: KedgeError) -> None:
+        """No collection without its index: the disk may be full. What fails of this too must not hide the cause."""
+        try:
+            await self._stores.vectors.drop(collection.index_name)
+            await self._stores.catalog.collections.delete(collection.scope)
+        except KedgeError as second:
+            cause.add_note(f"The collection could not be taken back: {second}")
+
     async def _make(self, scope: Scope, kind: IndexedKind) -> Collection:
         embedder = await self.embedder(self._settings.embedder)
         collection = Collection(
@@ -245,6 +274,7 @@ class CollectionKeeper:
         )
         # An index that the catalog does not know of would stay for ever: it is noted first, and made by `ensure`.
         await self._stores.vectors.drop(collection.index_name)
+        await drop_past(self._stores, collection.index_name)
         await self._stores.graph.drop(scope)
         await self._stores.catalog.collections.put(collection)
         return collection
@@ -266,7 +296,7 @@ def check_pinned(settings: Settings, collection: Collection) -> None:
 
 def spec_of(collection: Collection, kind: IndexedKind) -> IndexSpec:
     """The physical index of a collection."""
-    return IndexSpec(collection.index_name, collection.dimension, kind.fields)
+    return IndexSpec(collection.index_name, collection.dimension, {**kind.fields, READERS: "keyword"})
 
 
 def index_name(kind: IndexedKind, scope: Scope, generation: int) -> str:

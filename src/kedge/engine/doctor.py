@@ -27,7 +27,7 @@ from kedge.core.values import DEFAULT_TENANT, Collection, Finding, JobStatus, Sc
 from kedge.core.values import FindingStatus as Status
 from kedge.core.values.filters import Eq
 from kedge.engine.collections import check_pinned
-from kedge.engine.home import Home
+from kedge.engine.home import Home, is_open
 from kedge.engine.plugin_states import others, own_parts
 from kedge.models import registry as models
 from kedge.models.ports import Prompt
@@ -38,6 +38,8 @@ from kedge.stores.ports import CanTellVersion, IndexSpec, Point, VectorStore
 
 LIMIT_SECONDS = 60.0
 """For one check."""
+INTEGRITY_SECONDS = 40.0
+"""Of these, for looking through the catalog."""
 LITTLE_SPACE, NO_SPACE = 1 << 30, 100 << 20
 """Free bytes below which the disk is a warning, and a fault."""
 LATE = timedelta(hours=1)
@@ -46,6 +48,9 @@ PROBE_DIMENSION = 8
 """Of the point that is written to see whether that works."""
 _PROBE = Scope("doctor", "doctor")
 _SQL = ("sqlite", "postgresql")
+SAID = 5
+"""Faults of the catalog that are told one by one."""
+_RESTORE = "Stop what writes to it, and put the last backup back: `kedge backup restore`."
 _REPAIR = "Run `kedge check --repair`, which rebuilds the vectors from the catalog."
 
 
@@ -132,6 +137,9 @@ async def _home(patient: Patient) -> AsyncIterator[Finding]:
     path = patient.settings.home.absolute()
     if path.exists():
         yield _hold(patient, path)
+        if is_open(path):
+            todo = "The next command that opens it closes it; `chmod -R go-rwx` does so now."
+            yield Finding("home, rights", Status.WARNING, "other users of this machine can look into it", todo)
     else:
         place = _nearest(path)
         if os.access(place, os.W_OK | os.X_OK) and place.is_dir():
@@ -145,7 +153,7 @@ def _hold(patient: Patient, path: Path) -> Finding:
     """Take the home for as long as the checks run, so that nobody else begins to use it."""
     home = Home(path)
     try:
-        home.acquire()
+        home.acquire(mend=False)
     except HomeBusyError as error:
         patient.busy = True
         todo = "That is right for a running server or worker; what only it may open is skipped."
@@ -195,6 +203,28 @@ async def _catalog(patient: Patient) -> AsyncIterator[Finding]:
     documents = sum(one.documents for one in patient.collections)
     held = f"{len(patient.collections)} collections, {documents} documents"
     yield Finding("catalog", Status.OK, f"{held} at {mask_url(url)}")
+    async for finding in _integrity(catalog):
+        yield finding
+
+
+async def _integrity(catalog: Catalog) -> AsyncIterator[Finding]:
+    """Whether the file is whole and its rows fit each other; a large one may take longer than a doctor waits."""
+    name = "catalog, integrity"
+    try:
+        async with asyncio.timeout(INTEGRITY_SECONDS):
+            faults = await catalog.integrity()
+    except TimeoutError:
+        what = f"not looked through within {INTEGRITY_SECONDS:g} s"
+        yield Finding(
+            name, Status.WARNING, what, "`kedge check` compares the indexes with it, however long that takes."
+        )
+        return
+    for fault in faults[:SAID]:
+        yield Finding(name, Status.FAILED, fault, _RESTORE)
+    if len(faults) > SAID:
+        yield Finding(name, Status.FAILED, f"and {len(faults) - SAID} faults more", _RESTORE)
+    if not faults:
+        yield Finding(name, Status.OK, "the file is whole, and its rows fit each other")
 
 
 async def _schema(name: str, url: str) -> tuple[Finding, bool]:

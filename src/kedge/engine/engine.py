@@ -12,11 +12,13 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
+from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kedge.answer.conversation.turns import open_turns
 from kedge.answer.record import Recorder
+from kedge.core.acting import acting_as
 from kedge.core.errors import KedgeError, StoreError
 from kedge.core.locks import finishing
 from kedge.core.settings import Settings
@@ -25,8 +27,10 @@ from kedge.core.tasks import stop
 from kedge.core.values import (
     Answer,
     Collection,
+    ConnectedSource,
     Document,
     DocumentStatus,
+    IngestMode,
     IngestPlan,
     IngestRequest,
     Job,
@@ -36,17 +40,21 @@ from kedge.core.values import (
     Scope,
     SearchResult,
     StreamEvent,
+    Suggestion,
 )
+from kedge.engine.access.keeper import AccessKeeper
 from kedge.engine.collections import CollectionKeeper
+from kedge.engine.conversations import ConversationKeeper
 from kedge.engine.home import Home, Lasts
 from kedge.engine.intake import Intake
 from kedge.engine.jobs.opened import Work, open_work
 from kedge.engine.jobs.ports import Duties
 from kedge.engine.kinds import OpenKinds
 from kedge.engine.library import Library
+from kedge.engine.originals import UPLOAD, Originals
 from kedge.engine.readiness import Readiness
 from kedge.engine.reindex import OnCount, Reindexer
-from kedge.engine.retention import Retention
+from kedge.engine.retention import EVERY_SECONDS, Retention
 from kedge.engine.tracing import Watch, open_tracer
 from kedge.engine.upkeep import Upkeep
 from kedge.engine.watching import watch_stores
@@ -54,7 +62,9 @@ from kedge.ingest.apart.pool import close_idle
 from kedge.ingest.batch import OnStep, no_step
 from kedge.ingest.check import Checker, CheckReport, Problem
 from kedge.ingest.tracker import OnProgress
+from kedge.ingest.write.past import kept_since, release
 from kedge.ingest.write.remove import delete_documents, sweep
+from kedge.ingest.write.settling import settle_readers
 from kedge.kinds.ports import Parts
 from kedge.models.ports import LanguageModel
 from kedge.models.registry import open_writer
@@ -62,6 +72,7 @@ from kedge.models.wrappers.timed import OnEmbed
 from kedge.stores import registry
 from kedge.stores.bundle import Stores
 from kedge.stores.catalog.ports import SpareIndex
+from kedge.stores.graph.seen import narrow_graph, narrow_nodes
 
 if TYPE_CHECKING:
     from kedge.answer.judge.verdict import Judging
@@ -72,6 +83,10 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 WORKER_AGAIN_SECONDS = 2.0
 """After a failure of the catalog."""
+
+
+SETTLED_WITHIN = 5.0
+"""Seconds that a change of rights waits for the collection's lock, to rewrite the index at once; it holds before."""
 
 
 class Engine:
@@ -88,21 +103,38 @@ class Engine:
         model: LanguageModel | None = None,
     ) -> None:
         self.settings = settings
+        narrow_graph(stores.graph, stores.catalog)
+        narrow_nodes(stores.nodes, stores.catalog)
         self.stores = stores
         self._work = work
         self._on_step = on_step
         self._keeper = CollectionKeeper(settings, stores)
         self.library = Library(settings, stores.catalog)
         """What is there."""
+        self.access = AccessKeeper(settings, stores.catalog, self.library, self._settle_soon)
+        """Who may read what, what is held, and who asked."""
+        self.originals = Originals(settings, stores.catalog, self.library)
+        """The files that documents were made of."""
         self._reindexer = Reindexer(stores, self._keeper, work.locks, on_step)
-        self._recorder = Recorder(stores.catalog.analytics, key, settings.threshold, keep_words=settings.keep_questions)
+        self._recorder = Recorder(
+            stores.catalog.analytics,
+            key,
+            settings.threshold,
+            keep_words=settings.keep_questions,
+            audit=stores.catalog.audit if settings.audit_days else None,
+            audit_words=settings.audit_words,
+        )
         self.hashed = self._recorder.hashed
         """What stands for a user, a tenant or a question wherever its name must not."""
         self._model = model
         self._turns = open_turns(settings)
         self.kinds = OpenKinds(settings, lambda: self._parts)
         """The kinds of knowledge, each with its two ways and what only it has."""
-        self._intake = Intake(settings, stores, self._keeper, work, self.kinds, on_step=on_step)
+        self._intake = Intake(
+            settings, stores, self._keeper, work, self.kinds, originals=self.originals, on_step=on_step
+        )
+        self.sources = self._intake.sources
+        """Sources that collections stay in step with."""
         self.llm_calls = 0
         """Calls to a language model so far: none, as long as every answer is extractive."""
         self.on_llm_call: Callable[[ModelCall], None] = lambda _call: None
@@ -116,7 +148,17 @@ class Engine:
         watch_stores(watched, self._store_failed)
         self.watch = Watch()
         """What stages of the work are told to."""
-        self.retention = Retention(stores.catalog.analytics, settings.analytics_days, self._turns)
+        self.conversations = ConversationKeeper(
+            stores.catalog, settings.conversation_days, self._turns, self.hashed, self.stream
+        )
+        """What is kept of them for their users."""
+        self.retention = Retention(
+            stores.catalog,
+            settings.analytics_days,
+            self._turns,
+            conversation_days=settings.conversation_days,
+            audit_days=settings.audit_days,
+        )
         """Forgets what is known of queries, by age and by user."""
         self._readiness = Readiness({**self._keeper.probes(), "worker": self._worker_answers}, settings.ready_timeout)
         self._worker: asyncio.Task[None] | None = None
@@ -173,6 +215,14 @@ class Engine:
 
         return Questions(self._parts, self.kinds, self._turns)
 
+    async def suggestions(self, query: Query) -> list[Suggestion]:
+        """Questions near this one that have answers, at most three, nearest first. QueryError, NotFoundError."""
+        from kedge.engine.suggestions import Suggester
+        from kedge.retrieve.pipeline import validate
+
+        validate(query, self.settings.max_top_k)
+        return await Suggester(self.answerer, self._keeper, self.settings.threshold).near(query)
+
     @property
     def answerer(self) -> Answerer:
         """How plain passages are asked: documents, and what kinds leave to them."""
@@ -227,6 +277,41 @@ class Engine:
         """Queue the request for a worker, in this process or another, and return at once. QueueFullError."""
         return await self._intake.submit(request)
 
+    async def ingest_again(self, tenant: str, document_id: str) -> Job:
+        """Queue a document to be read anew from where it came from. NotFoundError, QueueFullError."""
+        document, _ = await self.document(tenant, document_id)
+        collection = await self.collection(document.scope)
+        request = IngestRequest(
+            document.scope, (), kind=collection.kind, mode=IngestMode.FULL, topic=document.topic_tag
+        )
+        if not document.url.startswith(UPLOAD):
+            return await self.submit(replace(request, sources=(document.url,)))
+        _, data = await self.originals.read(tenant, document_id)
+        upload = await self.spool(document.url.removeprefix(UPLOAD), _whole(data))
+        return await self.submit(replace(request, uploads=(upload,)))
+
+    async def sync_source(
+        self, tenant: str, name: str, on_progress: OnProgress | None = None, *, confirm: bool = False
+    ) -> Job:
+        """Bring a collection in step with a source now, and return the ended job; the source tells how it stands.
+
+        `confirm`: what is gone may be taken out, however much it is. NotFoundError.
+        """
+        return await self.ingest(await self.sources.request(tenant, name, confirm=confirm), on_progress)
+
+    async def source(self, tenant: str, name: str) -> ConnectedSource:
+        """A source, as it stands now. NotFoundError."""
+        return await self.sources.get(tenant, name)
+
+    async def remove_source(self, tenant: str, name: str, *, documents: bool = False) -> None:
+        """Forget a source; with `documents`, take out what came from it alone. NotFoundError."""
+        source = await self.sources.get(tenant, name)
+        async with self._work.locks.writing(source.scope):
+            taken = await self.sources.own_documents(source) if documents else []
+            if taken:
+                await delete_documents(self.stores, source.scope, taken, self._on_step)
+            await self.sources.kept.delete(source.id)
+
     async def plan(self, request: IngestRequest) -> IngestPlan:
         """Which sources of the request are new, modified or gone; nothing is written. UsageError."""
         return await self._intake.plan(request)
@@ -273,6 +358,8 @@ class Engine:
         duties = Duties(self._run_queued, self._check, self.settings.check_every, at_once)
         async with asyncio.TaskGroup() as group:
             group.create_task(self.retention.run())
+            group.create_task(self._let_go())
+            group.create_task(self.sources.run_due())
             while True:
                 try:
                     await self._look_after()
@@ -292,7 +379,8 @@ class Engine:
         return await self._work.queue.workers()
 
     async def _worker_answers(self) -> None:
-        """The worker of this process, if it is to have one, works."""
+        """The worker of this process, if it is to have one, works, and what it makes is kept."""
+        self._work.spool.require()
         if self._worker is not None and self._worker.done() and not self._worker.cancelled():
             raise StoreError("The worker of this process has ended.", hint="The log says why; start the server again.")
 
@@ -301,6 +389,20 @@ class Engine:
         for collection in await catalog.everywhere() if scope is None else [await catalog.get(scope)]:
             if collection is not None:
                 self._upkeep.due(collection)
+                await self._settle_soon(collection.scope)
+
+    async def _settle_readers(self, scope: Scope) -> None:
+        """Let the index know who may read what now, after the writers before."""
+        if await self.stores.catalog.rights.unsettled(scope):
+            async with self._work.locks.writing(scope):
+                await settle_readers(self.stores, scope, self._on_step)
+
+    async def _settle_soon(self, scope: Scope) -> None:
+        try:
+            async with asyncio.timeout(SETTLED_WITHIN):
+                await self._settle_readers(scope)
+        except TimeoutError:  # an ingestion has the collection, and does it at its end
+            log.info("the index of %s learns of changed rights later; the catalog decides until then", scope.collection)
 
     async def _check(self) -> None:
         """In the background: what it finds and puts right is in the log and in the metrics."""
@@ -355,26 +457,36 @@ class Engine:
 
     async def delete_collection(self, scope: Scope) -> None:
         """Remove a collection with everything in it. NotFoundError."""
-        async with self._work.locks.writing(scope):
-            kind = self.kinds.find((await self._keeper.get(scope)).kind)
-            if kind is not None:
-                await kind.delete(scope)
-            await self._keeper.delete(scope)
+        found = await self._keeper.get(scope)
+        with acting_as(None):  # it goes whole, with what the caller may not read
+            async with self._work.locks.writing(scope):
+                await self.access.refuse_held(scope)
+                kind = self.kinds.find(found.kind)
+                if kind is not None:
+                    await kind.delete(scope)
+                documents = [document async for document in self.library.all_documents(scope)]
+                await self.sources.forget(scope)
+                await self._keeper.delete(scope)
+                await self.originals.forget(documents)
 
     async def reindex(
         self, scope: Scope, embedder: str, on_count: OnCount | None = None, *, keep_old: bool = True
     ) -> Collection:
         """Embed anew with another model beside the old index, then switch. Broken off, it goes on when called again."""
-        collection = await self._reindexer.run(scope, embedder, keep=keep_old, on_count=on_count)
-        await self.kinds.named(collection.kind).reindexed(collection)
-        self._upkeep.due(collection)
-        return collection
+        await self._keeper.get(scope)
+        with acting_as(None):
+            collection = await self._reindexer.run(scope, embedder, keep=keep_old, on_count=on_count)
+            await self.kinds.named(collection.kind).reindexed(collection)
+            self._upkeep.due(collection)
+            return collection
 
     async def rollback(self, scope: Scope, on_count: OnCount | None = None) -> Collection:
         """Return to the index that was in use before the last re-index or rollback. NotFoundError when none is kept."""
-        collection = await self._reindexer.rollback(scope, on_count=on_count)
-        await self.kinds.named(collection.kind).reindexed(collection)
-        return collection
+        await self._keeper.get(scope)
+        with acting_as(None):
+            collection = await self._reindexer.rollback(scope, on_count=on_count)
+            await self.kinds.named(collection.kind).reindexed(collection)
+            return collection
 
     async def discard_indexes(self, scope: Scope) -> int:
         """Drop the former index of a collection and half-built ones; returns how many."""
@@ -386,10 +498,16 @@ class Engine:
         return await self.stores.catalog.indexes.spare(scope)
 
     async def documents(
-        self, scope: Scope, *, status: DocumentStatus | None = None, limit: int = 100, offset: int = 0
+        self,
+        scope: Scope,
+        *,
+        status: DocumentStatus | None = None,
+        search: str = "",
+        limit: int = 100,
+        offset: int = 0,
     ) -> list[Document]:
-        """Documents of a collection, by url."""
-        return await self.library.documents(scope, status=status, limit=limit, offset=offset)
+        """Documents of a collection, by url; with `search`, those whose identity or url has these words."""
+        return await self.library.documents(scope, status=status, search=search, limit=limit, offset=offset)
 
     async def document(self, tenant: str, document_id: str) -> tuple[Document, list[Passage]]:
         """One document with its live passages in order. NotFoundError."""
@@ -403,8 +521,10 @@ class Engine:
         """Take a document out: hidden at once, then cleared from the indexes, then archived. NotFoundError."""
         document, _ = await self.document(tenant, document_id)
         locks = self._work.locks
+        await self.access.refuse_held(document.scope, document_id)
         async with locks.writing(document.scope, document_id), locks.named(finishing(document.scope)):
             await delete_documents(self.stores, document.scope, [document_id], self._on_step)
+            await self.originals.forget([document])
         return (await self.document(tenant, document_id))[0]
 
     async def job(self, tenant: str, job_id: str) -> Job:
@@ -417,11 +537,17 @@ class Engine:
 
     async def check(self, repair: bool = False) -> CheckReport:
         """Compare the indexes with the catalog; with `repair`, put right what differs."""
+        with acting_as(None):
+            return await self._checked(repair=repair)
+
+    async def _checked(self, *, repair: bool) -> CheckReport:
         scopes = [collection.scope for collection in await self.stores.catalog.collections.everywhere()]
-        checker = Checker(self.stores, self._keeper.embedder_of, self._work.locks.writing, self.kinds.find)
+        writing, days = self._work.locks.writing, self.settings.version_days
+        checker = Checker(self.stores, self._keeper.embedder_of, writing, self.kinds.find, version_days=days)
         report = await checker.run(scopes, repair=repair)
         for scope in scopes if repair else ():
             await self._reindexer.drop_unneeded(scope)
+            await self._settle_readers(scope)
         return replace(report, problems=(*report.problems, *await self._kind_problems(scopes, repair=repair)))
 
     async def _kind_problems(self, scopes: Sequence[Scope], *, repair: bool) -> list[Problem]:
@@ -439,9 +565,35 @@ class Engine:
         removed = 0
         for collection in await self.stores.catalog.collections.everywhere():
             async with self._work.locks.writing(collection.scope):
-                removed += await sweep(self.stores, self._on_step, collection.scope)
+                removed += await self._swept(collection)
         return removed
+
+    async def _swept(self, collection: Collection) -> int:
+        since = self._kept_since(collection.kind)
+        await release(self.stores, collection.scope, since)
+        return await sweep(self.stores, self._on_step, collection.scope, since=since)
+
+    async def _let_go(self) -> None:
+        """Now and every hour: superseded versions go when their time is over, also where nothing is taken in."""
+        while True:
+            try:
+                for collection in await self.stores.catalog.collections.everywhere():
+                    if await release(self.stores, collection.scope, self._kept_since(collection.kind)):
+                        async with self._work.locks.writing(collection.scope):
+                            await self._swept(collection)
+            except KedgeError as error:
+                log.warning("superseded versions could not be let go: %s", error)
+            await asyncio.sleep(EVERY_SECONDS)
+
+    def _kept_since(self, kind_name: str) -> datetime | None:
+        """Versions that were superseded later are kept."""
+        kind = self.kinds.find(kind_name)
+        return kept_since(self.stores, self.settings.version_days) if kind is not None and kind.keeps_past else None
 
     async def health(self) -> Mapping[str, Json]:
         """For each part, whether it answers within `ready_timeout`."""
         return await self._readiness.parts()
+
+
+async def _whole(data: bytes) -> AsyncIterator[bytes]:
+    yield data

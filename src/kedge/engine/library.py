@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from difflib import get_close_matches
 from pathlib import Path
 
+from kedge.core.acting import actor
 from kedge.core.errors import NotFoundError, UsageError
 from kedge.core.settings import Settings
 from kedge.core.values import Collection, Document, DocumentStatus, Job, Passage, Scope
@@ -36,11 +37,27 @@ class Library:
         return self._counted(await found_collection(self._catalog, scope))
 
     async def documents(
-        self, scope: Scope, *, status: DocumentStatus | None = None, limit: int = 100, offset: int = 0
+        self,
+        scope: Scope,
+        *,
+        status: DocumentStatus | None = None,
+        search: str = "",
+        limit: int = 100,
+        offset: int = 0,
     ) -> list[Document]:
-        """Documents of a collection, by url. NotFoundError."""
+        """Documents of a collection, by url; `search`: those whose identity or url has these words. NotFoundError."""
         await found_collection(self._catalog, scope)
-        return await self._catalog.documents.page(scope, status=status, limit=limit, offset=offset)
+        words = search.casefold().split()
+        if not words:
+            return await self._catalog.documents.page(scope, status=status, limit=limit, offset=offset)
+        found: list[Document] = []
+        async for document in self.all_documents(scope, status):
+            named = f"{document.identity} {document.url}".casefold()
+            if all(word in named for word in words):
+                found.append(document)
+                if len(found) == offset + limit:
+                    break
+        return found[offset:]
 
     async def document(self, tenant: str, document_id: str) -> tuple[Document, list[Passage]]:
         """One document with its live passages in order. NotFoundError."""
@@ -83,7 +100,7 @@ class Library:
         wanted = named.casefold()
         whole: list[Document] = []
         part: list[Document] = []
-        async for document in self._all(scope):
+        async for document in self.all_documents(scope):
             name = _file_name(document).casefold()
             if wanted in (name, name.rpartition(".")[0], document.title.casefold()):
                 whole.append(document)
@@ -100,21 +117,38 @@ class Library:
     async def job(self, tenant: str, job_id: str) -> Job:
         """One job. NotFoundError."""
         job = await self._catalog.jobs.get(tenant, job_id)
-        if job is None:
+        if job is None or not await self._shown(job):
             raise NotFoundError(f"There is no job {job_id}.", hint="`kedge job list` shows all.")
         return job
 
     async def jobs(self, tenant: str, limit: int = 50) -> list[Job]:
         """Jobs of the tenant, newest first."""
-        return await self._catalog.jobs.recent(tenant, limit=limit)
+        if actor() is None:
+            return await self._catalog.jobs.recent(tenant, limit=limit)
+        found: list[Job] = []
+        looked = limit
+        while True:
+            recent = await self._catalog.jobs.recent(tenant, limit=looked)
+            found = [job for job in recent if await self._shown(job)][:limit]
+            if len(found) == limit or len(recent) < looked:
+                return found
+            looked *= 4
+
+    async def _shown(self, job: Job) -> bool:
+        """A job names sources: it is shown to who submitted it, and while all is for everybody to all."""
+        who = actor()
+        if who is None or job.request.get("submitted_by") == list(who.principals):
+            return True
+        return not job.request.get("readers") and not await self._catalog.rights.restricted()
 
     def _counted(self, collection: Collection) -> Collection:
         kind = installed().get(collection.kind)
         return collection if kind is None else kind.counted(collection, self._settings)
 
-    async def _all(self, scope: Scope) -> AsyncIterator[Document]:
+    async def all_documents(self, scope: Scope, status: DocumentStatus | None = None) -> AsyncIterator[Document]:
+        """Every document of a collection, by url; archived ones only when asked for by status."""
         offset = 0
-        while documents := await self._catalog.documents.page(scope, limit=PAGE, offset=offset):
+        while documents := await self._catalog.documents.page(scope, status=status, limit=PAGE, offset=offset):
             for document in documents:
                 yield document
             offset += len(documents)

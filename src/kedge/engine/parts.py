@@ -38,7 +38,7 @@ def open_parts(
         model.on_call = on_call
     retriever = Retriever(settings, stores, keeper)
     writer = Writer(model, settings) if model is not None else None
-    judging = Judging(settings, stores.vectors, keeper)
+    judging = Judging(settings, stores, keeper)
     return Parts(
         settings=settings,
         stores=stores,

@@ -8,12 +8,18 @@ from dataclasses import dataclass
 
 from kedge.core.errors import MissingExtraError, PluginError
 from kedge.core.opening import factory_fault
-from kedge.core.plugins import FORMATS, GROUPS, KINDS, MODELS, STORES, Fits, Plugin, everything, found, tried
+from kedge.core.plugins import FORMATS, GROUPS, KINDS, MODELS, SOURCES, STORES, Fits, Plugin, everything, found, tried
 from kedge.ingest.parse.formats import format_fault
 from kedge.kinds import kind_fault
 
-FITS: Mapping[str, Fits] = {STORES: factory_fault, MODELS: factory_fault, FORMATS: format_fault, KINDS: kind_fault}
-NOUNS: Mapping[str, str] = {STORES: "store", MODELS: "model", FORMATS: "format", KINDS: "kind"}
+FITS: Mapping[str, Fits] = {
+    STORES: factory_fault,
+    MODELS: factory_fault,
+    FORMATS: format_fault,
+    KINDS: kind_fault,
+    SOURCES: factory_fault,
+}
+NOUNS: Mapping[str, str] = {STORES: "store", MODELS: "model", FORMATS: "format", KINDS: "kind", SOURCES: "source"}
 
 
 @dataclass(frozen=True, slots=True)

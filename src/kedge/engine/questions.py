@@ -9,7 +9,9 @@ from contextlib import aclosing
 
 from kedge.answer.conversation.asking import Conversation, ask_in, stream_in
 from kedge.answer.conversation.turns import Turns
+from kedge.core.errors import QueryError
 from kedge.core.values import Answer, Metadata, Query, SearchResult, StreamEvent
+from kedge.engine.filter_fields import check_fields
 from kedge.engine.kinds import OpenKinds
 from kedge.kinds.passages import PassagesWayOut
 from kedge.kinds.ports import Parts, TakesMore, WayOut
@@ -25,7 +27,8 @@ class Questions:
         self._catalog = parts.stores.catalog
         self._most = parts.settings.max_top_k
         self._kinds = kinds
-        self._conversation = Conversation(turns, parts.model)
+        self._recorder = parts.recorder
+        self._conversation = Conversation(turns, parts.model, parts.stores.catalog)
         self._passages = PassagesWayOut(parts.retriever, parts.answerer)
 
     async def search(self, query: Query) -> SearchResult:
@@ -33,6 +36,7 @@ class Questions:
         started = time.perf_counter()
         kind, way = await self._way(query)
         result = await way.search(query)
+        await self._recorder.searched(query, result)
         _log(f"search kind={kind}", started, hits=len(result.hits))
         return result
 
@@ -61,7 +65,15 @@ class Questions:
         collection = await self._catalog.collections.get(query.scope)
         kind = "none" if collection is None else collection.kind
         way = self._passages if collection is None else self._kinds.of(collection).way_out
+        if query.as_of is not None and (collection is None or not self._kinds.of(collection).keeps_past):
+            raise QueryError(
+                f"Collection {query.scope.collection!r} cannot be asked as of a time"
+                + (", because it is not there." if collection is None else f": it holds {kind}."),
+                hint="Superseded versions are kept of documents.",
+            )
         validate(query, way.most if isinstance(way, TakesMore) else self._most)
+        if query.where is not None and isinstance(way, PassagesWayOut):
+            await check_fields(self._catalog, query.scope, query.where)
         return kind, way
 
 

@@ -16,6 +16,7 @@ from kedge.core.locks import Locks
 from kedge.core.values import Collection, Passage, Scope
 from kedge.engine.collections import CollectionKeeper, index_name, spec_of
 from kedge.ingest.batch import OnStep, as_points
+from kedge.ingest.write.past import drop_past, fill_past, missing_past
 from kedge.kinds import kind_named
 from kedge.models.ports import Embedder
 from kedge.stores.bundle import Stores
@@ -44,7 +45,7 @@ class Reindexer:
         """Switch to an index made with this embedder. On failure the one in use stays, and the next run goes on."""
         async with self._locks.alone(_name(scope)):
             await self.drop_unneeded(scope)
-            embedder = await self._keeper.embedder(embedder_name)
+            embedder = await self._keeper.embedder(embedder_name, scope.tenant)
             target = await self._begin(await self._keeper.get(scope), embedder)
             return await self._move(target, embedder, keep=keep, on_count=on_count)
 
@@ -59,7 +60,7 @@ class Reindexer:
                     f"There is no former index of {scope.collection!r} to return to.",
                     hint="One is kept by every re-index, unless it was told to drop the old one.",
                 )
-            embedder = await self._keeper.embedder(kept[-1].embedder)
+            embedder = await self._keeper.embedder(kept[-1].embedder, scope.tenant)
             return await self._move(kept[-1], embedder, keep=True, on_count=on_count)
 
     async def discard(self, scope: Scope) -> int:
@@ -77,6 +78,7 @@ class Reindexer:
         for spare in await self._stores.catalog.indexes.spare(scope):
             if spare.state is IndexState.DROPPING:
                 await self._stores.vectors.drop(spare.index_name)
+                await drop_past(self._stores, spare.index_name)
                 await self._stores.catalog.indexes.forget(scope, spare.index_name)
 
     # ------------------------------------------------------------ beside the index in use
@@ -98,6 +100,7 @@ class Reindexer:
         generation = 1 + max(used.generation, *(spare.generation for spare in spares), 0)
         name = index_name(kind_named(used.kind), used.scope, generation)
         fresh = SpareIndex(used.scope, name, generation, embedder.name, embedder.dimension, IndexState.BUILDING)
+        await drop_past(self._stores, name)
         await self._stores.vectors.drop(name)  # what a killed delete of a former collection of this name left
         await self._stores.catalog.indexes.put(fresh)
         return fresh
@@ -116,6 +119,7 @@ class Reindexer:
             await filling.fill()
             async with self._locks.writing(scope):
                 await filling.fill()
+                await self._fill_past(_pointing(used, target), embedder)
                 await self._stores.catalog.indexes.switch(target, keep=keep)
                 await self._keeper.name_index(_pointing(used, target), kind_named(used.kind), used.index_name)
         except KedgeError as error:
@@ -125,6 +129,10 @@ class Reindexer:
         self._step("index switched")
         await self.drop_unneeded(scope)
         return await self._keeper.get(scope)
+
+    async def _fill_past(self, target: Collection, embedder: Embedder) -> None:
+        """What is kept of superseded versions can be found in the new index as in the old."""
+        await fill_past(self._stores, target, embedder, await missing_past(self._stores, target))
 
     async def _clear_if_deleted(self, target: SpareIndex) -> None:
         """The collection may have been deleted meanwhile; a store that fails is not asked to tidy up."""
@@ -167,7 +175,8 @@ class _Filling:
     async def _add(self, batch: Sequence[Passage]) -> None:
         vectors = await self._embedder.embed([passage.embed_text for passage in batch])
         self._step("index embedded")
-        points = as_points(batch, vectors)
+        readers = await self._stores.catalog.rights.readers([passage.document_id for passage in batch])
+        points = as_points(batch, vectors, readers)
         await self._stores.vectors.upsert(self._target.index_name, self._target.scope.tenant, points)
         self._step("index written")
         await self._mark([point.id for point in points])

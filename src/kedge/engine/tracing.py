@@ -16,6 +16,7 @@ from kedge.core.errors import ConfigError, MissingExtraError
 from kedge.core.settings import Settings
 from kedge.core.stages import Fact, Span
 from kedge.core.telemetry import Metrics
+from kedge.engine.shares import Running, Shares
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span as OtelSpan
@@ -150,6 +151,19 @@ def open_tracer(settings: Settings) -> Tracer:
     return OtelTracer(settings) if settings.otlp_url else NoTracer()
 
 
+class _Costed:
+    """A span whose stage also gets its share of the processor's time."""
+
+    def __init__(self, span: Span, shares: Shares, running: Running) -> None:
+        self._span = span
+        self._shares = shares
+        self._running = running
+
+    def end(self, error: BaseException | None, facts: Mapping[str, Fact]) -> None:
+        self._shares.end(self._running)
+        self._span.end(error, facts)
+
+
 class RequestSpan:
     """The span of a request; told at its end how it was answered."""
 
@@ -166,10 +180,16 @@ class Watch:
 
     def __init__(self, metrics: Metrics | None = None, tracer: Tracer | None = None) -> None:
         self._metrics = metrics
+        self._shares = Shares(self._spent)
         self.tracer: Tracer = tracer or NoTracer()
 
     def begin(self, name: str, facts: Mapping[str, Fact], *, holds: bool) -> Span:
-        return self.tracer.begin(name, facts, holds=holds)
+        span = self.tracer.begin(name, facts, holds=holds)
+        return _Costed(span, self._shares, self._shares.begin(name, holds=holds))
+
+    def _spent(self, name: str, seconds: float) -> None:
+        if self._metrics is not None:
+            self._metrics.add(telemetry.STAGE_CPU, name, by=seconds)
 
     def done(self, name: str, seconds: float) -> None:
         if self._metrics is not None:
@@ -209,7 +229,10 @@ def _attributes(facts: Mapping[str, Fact]) -> dict[str, Fact]:
 def _endpoint(url: str) -> str:
     """The address of a collector, with the path that OTLP gives traces."""
     if not url.startswith(("http://", "https://")):
-        raise ConfigError(f"otlp_url must be an address like http://127.0.0.1:4318, not {url!r}.")
+        raise ConfigError(
+            f"otlp_url must be an address like http://127.0.0.1:4318, not {url!r}.",
+            hint="Name the collector's HTTP address, or leave the setting out.",
+        )
     base = url.rstrip("/")
     return base if base.endswith("/v1/traces") else f"{base}/v1/traces"
 
@@ -218,5 +241,7 @@ def _headers(settings: Settings) -> dict[str, str]:
     given = settings.otlp_headers.get_secret_value() if settings.otlp_headers else ""
     pairs = [part.partition("=") for part in given.split(",") if part.strip()]
     if any(not equals or not name.strip() for name, equals, _ in pairs):
-        raise ConfigError("otlp_headers must be written name=value,name=value.")
+        raise ConfigError(
+            "otlp_headers must be written name=value,name=value.", hint="For instance authorization=Bearer%20KEY."
+        )
     return {name.strip().lower(): value.strip() for name, _, value in pairs}

@@ -10,7 +10,19 @@ from typing import Any
 from kedge.core.errors import StoreError
 
 OnFailure = Callable[[], None]
-_PARTS = ("collections", "documents", "passages", "jobs", "analytics", "indexes", "keys", "uploads")
+_PARTS = (
+    "collections",
+    "documents",
+    "passages",
+    "jobs",
+    "analytics",
+    "indexes",
+    "keys",
+    "uploads",
+    "rights",
+    "audit",
+    "sources",
+)
 """Parts of a catalog, each with calls of its own."""
 
 

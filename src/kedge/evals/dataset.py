@@ -76,7 +76,9 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
                 try:
                     yield json.loads(line)
                 except ValueError as error:
-                    raise UsageError(f"{path}:{number} is not valid JSON: {error}") from error
+                    raise UsageError(
+                        f"{path}:{number} is not valid JSON: {error}", hint="Write one JSON object on each line."
+                    ) from error
 
 
 def _gains(path: Path) -> dict[str, dict[str, float]]:
@@ -88,7 +90,10 @@ def _gains(path: Path) -> dict[str, dict[str, float]]:
             try:
                 query, document, score = row[0], row[1], float(row[2])
             except (IndexError, ValueError) as error:
-                raise UsageError(f"{path}:{number} must be query-id, corpus-id, score, tab-separated.") from error
+                raise UsageError(
+                    f"{path}:{number} must be query-id, corpus-id, score, tab-separated.",
+                    hint="Write for instance q1<TAB>d7<TAB>1.",
+                ) from error
             if score > 0:
                 gains[query][document] = score
     return gains

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from kedge.core.settings import Settings
-from kedge.core.values import Collection, Document, Passage
+from kedge.core.values import Collection, Document, Passage, Readers
+from kedge.ingest.ports import Discovered
 from kedge.models.ports import Embedder, Vectors
 from kedge.stores.bundle import Stores
-from kedge.stores.ports import Point
+from kedge.stores.narrowing import with_readers
+from kedge.stores.ports import Point, Vector
 
 OnStep = Callable[[str], None]
 """Called at every step boundary with the step's name: progress, traces, and the tests that kill the process there."""
@@ -32,13 +34,17 @@ class Target:
     on_step: OnStep = no_step
     shared: bool = False
     """Others may write other documents of the collection at the same time."""
+    discovered: Discovered | None = None
+    """What is taken in, where it is not what the request itself names: a connected source."""
 
 
-def as_points(passages: Sequence[Passage], vectors: Vectors) -> list[Point]:
-    """Passages with their vectors as the vector store takes them."""
+def as_points(
+    passages: Sequence[Passage], vectors: Vectors | Sequence[Vector], readers: Mapping[str, Readers]
+) -> list[Point]:
+    """Passages with their vectors as the vector store takes them; `readers` by document, where anybody is named."""
     return [
-        Point(passage.id, vector, passage.keyword_text, passage.payload())
-        for passage, vector in zip(passages, vectors, strict=True)
+        Point(one.id, vector, one.keyword_text, with_readers(one.payload(), readers.get(one.document_id)))
+        for one, vector in zip(passages, vectors, strict=True)
     ]
 
 
@@ -65,5 +71,7 @@ class Batch:
     """Bytes of sources that this batch finishes, for the progress shown."""
     files: int = 0
     """Sources that this batch finishes."""
+    embedded: int = 0
+    """Pending passages whose vectors were made, and not taken over from an equal document."""
     new: int = 0
     """Those of them of which nothing was visible before."""

@@ -22,6 +22,8 @@ class Known:
     chunk_count: int
     origin: str
     """Where it was read: its url, unless its metadata say otherwise."""
+    content_hash: str | None = None
+    """Of the bytes of the live version, as far as kept."""
 
 
 class Changes:
@@ -30,6 +32,7 @@ class Changes:
     def __init__(self, request: IngestRequest, known: dict[str, Known]) -> None:
         self._mode = request.mode
         self._known = known
+        self._by_content = {one.content_hash: one.id for one in known.values() if one.content_hash and one.file_hash}
 
     @classmethod
     async def make(cls, catalog: Catalog, request: IngestRequest, document_id: str | None = None) -> Changes:
@@ -50,6 +53,12 @@ class Changes:
         """Whether nothing of it is visible yet."""
         document = self._known.get(url)
         return document is None or document.file_hash is None
+
+    def twin(self, document_id: str, content_hash: str | None) -> str | None:
+        """Another document that is visible and was made from the very same bytes, if there is one: before it was moved,
+        or a copy."""
+        found = self._by_content.get(content_hash) if content_hash else None
+        return None if found == document_id else found
 
     def state(self, url: str, file_hash: str) -> Literal["new", "modified", "unchanged"]:
         """What the source is to what is there."""
@@ -74,4 +83,5 @@ async def _documents(catalog: Catalog, scope: Scope) -> dict[str, Known]:
 def _known(document: Document) -> Known:
     live_hash = document.file_hash if document.live_version is not None else None
     origin = document.metadata.get("origin")
-    return Known(document.id, live_hash, document.chunk_count, origin if isinstance(origin, str) else document.url)
+    place = origin if isinstance(origin, str) else document.url
+    return Known(document.id, live_hash, document.chunk_count, place, document.content_hash)

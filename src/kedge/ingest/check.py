@@ -13,6 +13,7 @@ from kedge.ingest.batch import as_points
 from kedge.ingest.extract.concepts import extract
 from kedge.ingest.extract.titles import TitleIndex
 from kedge.ingest.ports import CheckedKind
+from kedge.ingest.write.past import fill_past, kept_since, missing_past
 from kedge.ingest.write.remove import sweep
 from kedge.models.ports import Embedder
 from kedge.stores.bundle import Stores
@@ -34,7 +35,8 @@ class Problem:
     """One kind of difference in one collection."""
 
     kind: str
-    """missing, orphaned or stale `_vectors`, missing or orphaned `_graph`, unswept, unfinished, integrity."""
+    """missing, orphaned or stale `_vectors`, missing or orphaned `_graph`, `missing_past`, unswept, unfinished,
+    integrity."""
     collection: str
     tenant: str
     count: int
@@ -85,8 +87,10 @@ class Checker:
         kind_of: Callable[[str], CheckedKind | None],
         *,
         shown: int | None = SHOWN_IDS,
+        version_days: float = 0,
     ) -> None:
-        """`shown`: how many ids a problem names; None: all."""
+        """`shown`: how many ids a problem names; None: all. `version_days`: as the settings have it."""
+        self._version_days = version_days
         self._shown = shown
         self._stores = stores
         self._kind_of = kind_of
@@ -108,7 +112,7 @@ class Checker:
                 if collection is None:
                     continue
                 problems += await self._abandoned(scope, repair=repair)
-                problems += await self._unswept(scope, repair=repair)
+                problems += await self._unswept(collection, repair=repair)
                 differences = await self._compare(collection)
                 passages += len(differences.live)
                 found = _problems(collection, differences, self._shown, repaired=repair)
@@ -116,6 +120,7 @@ class Checker:
                     await self._repair(collection, differences)
                     repaired += sum(problem.count for problem in found)
                 problems += found
+                problems += await self._lost_past(collection, repair=repair)
         return CheckReport(tuple(problems), len(scopes), passages, repaired)
 
     async def _abandoned(self, scope: Scope, *, repair: bool) -> list[Problem]:
@@ -130,15 +135,28 @@ class Checker:
         ids = tuple(version for _, version in built[:SHOWN_IDS])
         return [Problem("unfinished", scope.collection, scope.tenant, len(built), detail, ids, repaired=repair)]
 
-    async def _unswept(self, scope: Scope, *, repair: bool) -> list[Problem]:
+    async def _unswept(self, collection: Collection, *, repair: bool) -> list[Problem]:
+        scope, kind = collection.scope, self._kind_of(collection.kind)
         dead = await self._stores.catalog.passages.dead(1000, scope)
         if not dead:
             return []
         if repair:
-            await sweep(self._stores, scope=scope)
+            keeps = kind is not None and kind.keeps_past
+            since = kept_since(self._stores, self._version_days) if keeps else None
+            await sweep(self._stores, scope=scope, since=since)
         detail = "Dead versions whose passages still take up space in the indexes; no reader sees them."
         ids = tuple(item.version_id for item in dead[:SHOWN_IDS])
         return [Problem("unswept", scope.collection, scope.tenant, len(dead), detail, ids, repaired=repair)]
+
+    async def _lost_past(self, collection: Collection, *, repair: bool) -> list[Problem]:
+        missing = await missing_past(self._stores, collection)
+        if not missing:
+            return []
+        if repair:
+            await fill_past(self._stores, collection, await self._embedder_of(collection), missing)
+        scope, ids = collection.scope, tuple(one.passage.id for one in missing[: self._shown])
+        detail = "Passages of superseded versions without a vector: questions as of their time cannot find them."
+        return [Problem("missing_past", scope.collection, scope.tenant, len(missing), detail, ids, repaired=repair)]
 
     async def _compare(self, collection: Collection) -> _Differences:
         scope = collection.scope
@@ -192,7 +210,8 @@ class Checker:
         for start in range(0, len(passages), BATCH):
             part = passages[start : start + BATCH]
             vectors = await embedder.embed([passage.embed_text for passage in part])
-            points = as_points(part, vectors)
+            readers = await self._stores.catalog.rights.readers([passage.document_id for passage in part])
+            points = as_points(part, vectors, readers)
             await self._stores.vectors.upsert(collection.index_name, collection.scope.tenant, points)
             await self._stores.catalog.passages.mark_indexed([point.id for point in points], collection.index_name)
 

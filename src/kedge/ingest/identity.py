@@ -22,7 +22,7 @@ _PROSE = 240
 _GIVEN = {
     ORGANISATION: ("organization", "company", "issuer", "publisher"),
     PERIOD: ("reporting_period", "fiscal_period"),
-    DATED: ("date", "published", "publication_date", "released"),
+    DATED: ("updated", "last_updated", "effective", "date", "published", "publication_date", "released"),
 }
 """Other names under which front matter gives the same."""
 

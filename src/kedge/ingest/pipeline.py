@@ -8,18 +8,21 @@ be seen before the switch; killed anywhere, the job is run again and finds its o
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 import numpy as np
 
-from kedge.core.errors import KedgeError, SourceFault, in_collection
+from kedge.core.errors import HeldError, KedgeError, SourceFault, in_collection
 from kedge.core.ids import document_id, version_id
 from kedge.core.stages import stage
 from kedge.core.values import (
     Document,
     DocumentStatus,
+    Hold,
     IngestMode,
     IngestRequest,
     Job,
@@ -32,12 +35,16 @@ from kedge.ingest.changes import Changes
 from kedge.ingest.extract.concepts import EarlierRuns, extract
 from kedge.ingest.extract.titles import TitleIndex
 from kedge.ingest.fitness import check_passages, check_vectors
-from kedge.ingest.ports import KnowsOrigins, Opened, PassageMaker, Relates
+from kedge.ingest.ports import KeepsIds, KnowsOrigins, Opened, PassageMaker, Relates
 from kedge.ingest.sources.source import Source
 from kedge.ingest.telling import OnPart, listening
 from kedge.ingest.tracker import JobTracker
 from kedge.ingest.write.moving import Moving
+from kedge.ingest.write.past import kept_since, release
 from kedge.ingest.write.remove import delete_documents, sweep
+from kedge.ingest.write.settling import settle_readers
+from kedge.ingest.write.twins import Twins
+from kedge.models.languages import offer_for_passages
 from kedge.models.ports import Vectors
 from kedge.stores.graph.reads import CanMarkDocuments
 
@@ -81,9 +88,13 @@ class Pipeline:
         self._tracker = tracker
         self._step = target.on_step
         self._moving = Moving(target, kind)
+        self._held: dict[str, Hold] = {}
+        """Documents that must stay as they are."""
         self._building: set[str] = set()
         self._cut = 0
         """Passages that were cut so far."""
+        self._languages: Counter[str] = Counter()
+        """Their languages."""
         self._runs: dict[str, EarlierRuns] = {}
         """Of documents that are not complete yet, what the graph has been told of them."""
 
@@ -93,8 +104,11 @@ class Pipeline:
         await self._tracker.start()
         async with self._or_give_up():
             self._plan = await Changes.make(self._stores.catalog, self._request, self._tracker.job.document_id)
+            holds = await self._stores.catalog.rights.holds(self._scope.tenant)
+            self._held = {hold.document_id: hold for hold in holds}
+            self._twins = Twins(self._target, self._plan, again=self._request.mode is not IngestMode.INCREMENTAL)
             self._titles = await TitleIndex.load(self._stores, self._scope, unlinked=await self._interrupted())
-            self._sources = self._kind.discover(self._request, self._target.settings)
+            self._sources = self._target.discovered or self._kind.discover(self._request, self._target.settings)
             self._tracker.expect(await asyncio.to_thread(self._sources.volume))
             for title in await asyncio.to_thread(lambda: list(self._sources.titles())):
                 self._titles.add(title)
@@ -111,10 +125,13 @@ class Pipeline:
                 await self._titles.refresh(self._stores)
             await self._titles.link_new(self._target)
             self._step("linked")
-            replaced = await sweep(self._stores, self._step, self._scope, document_id)
+            since = self._kept_since()
+            await release(self._stores, self._scope, since)
+            replaced = await sweep(self._stores, self._step, self._scope, document_id, since=since)
             await self._tracker.add(passages_deleted=replaced)
             await self._delete_vanished()
             await self._moving.settle()
+            await settle_readers(self._stores, self._scope, self._step)
             return await self._tracker.complete()
 
     @asynccontextmanager
@@ -168,7 +185,9 @@ class Pipeline:
                     batch = await self._fill(item, batch, staged)
         await self._stage(batch, staged)
         await self._tracker.all_cut(self._cut)
-        for note in self._sources.notes():
+        collection = self._target.collection
+        offer = offer_for_passages(self._languages, collection.scope.collection, collection.embedder)
+        for note in (*self._sources.notes(), *filter(None, (offer,))):
             await self._tracker.warn(note)
         await staged.put(None)
 
@@ -183,12 +202,16 @@ class Pipeline:
                 break
         return items
 
-    def _prepare(self, source: Source) -> Prepared | Refused | Source:
+    def _prepare(self, source: Source) -> Prepared | Refused | Source | SourceError:
         embedder, settings = self._target.embedder, self._target.settings
         try:
             file_hash = self._kind.fingerprint(source, self._request, embedder, settings)
             if self._plan.unchanged(source.url, file_hash):
                 return source
+            hold = self._held.get(source.document_id or document_id(self._scope, source.url))
+            if hold is not None:
+                held = HeldError(hold.document_id, hold.reason)
+                return SourceError(source.label, held.code, held.message, held.hint)
             with stage("ingest.parse", bytes=source.size), listening(self._reading(source)):
                 opened = self._fresh(self._kind.open(source, self._request, file_hash, embedder, settings))
             new = self._plan.is_new(source.url)
@@ -270,6 +293,7 @@ class Pipeline:
             return
         check_passages(batch.passages, batch.documents)
         self._cut += len(batch.passages)
+        self._languages.update(passage.language for passage in batch.passages)
         index = self._target.collection.index_name
         versions = list(batch.versions.values())
         with stage("ingest.store", passages=len(batch.passages)):
@@ -300,12 +324,17 @@ class Pipeline:
 
     async def _embedded(self, batch: Batch) -> Vectors:
         """One vector for each pending passage; told part by part, as a batch takes seconds on a small machine."""
-        texts = [one.embed_text for one in batch.pending]
+        held = await self._twins.vectors(batch)
+        texts = [one.embed_text for one in batch.pending if one.id not in held]
         parts = []
         for at in range(0, len(texts), TOLD_PASSAGES):
             parts.append(await self._target.embedder.embed(texts[at : at + TOLD_PASSAGES]))
             await self._tracker.embedded(len(parts[-1]))
-        return np.concatenate(parts)
+        batch.embedded = len(texts)
+        if not held:
+            return np.concatenate(parts)
+        made = iter(np.concatenate(parts) if parts else ())
+        return np.stack([held[one.id] if one.id in held else next(made) for one in batch.pending])
 
     # ------------------------------------------------------------ task 3: index, extract, switch
 
@@ -320,8 +349,9 @@ class Pipeline:
         index = self._target.collection.index_name
         if not batch.pending and not batch.refreshed:
             return
-        points = self._moving.marked(batch, as_points(batch.pending, batch.vectors))
-        points += self._moving.marked(batch, await self._moving.kept(batch.refreshed))
+        readers = await self._stores.catalog.rights.expected(list(batch.versions.values()))
+        points = self._moving.marked(batch, as_points(batch.pending, batch.vectors, readers))
+        points += self._moving.marked(batch, await self._moving.kept(batch.refreshed, readers))
         with in_collection(self._scope.collection, self._target.collection.embedder):
             await self._stores.vectors.upsert(index, self._scope.tenant, points)
         self._step("vectors written")
@@ -351,7 +381,7 @@ class Pipeline:
             files_processed=batch.files,
             files_new=batch.new,
             processed_passages=len(batch.passages),
-            passages_created=len(batch.pending),
+            passages_created=batch.embedded,
         )
 
     async def _mark_active(self, batch: Batch) -> None:
@@ -365,11 +395,20 @@ class Pipeline:
     async def _delete_vanished(self) -> None:
         sources = self._sources
         gone = sources.gone_from if isinstance(sources, KnowsOrigins) else lambda url, _origin: sources.gone(url)
-        vanished = self._plan.vanished(gone)
+        missed = self._plan.vanished(gone)
+        for one in (one for one in missed if one.id in self._held):
+            await self._tracker.warn(f"{one.id} is gone from its source and stays: it is on legal hold.")
+        vanished = [one for one in missed if one.id not in self._held]
         if vanished:
             before = sum(document.chunk_count for document in vanished)
-            await delete_documents(self._stores, self._scope, [item.id for item in vanished], self._step)
+            gone_ids = [item.id for item in vanished]
+            await delete_documents(self._stores, self._scope, gone_ids, self._step, since=self._kept_since())
             await self._tracker.add(files_deleted=len(vanished), passages_deleted=before)
+
+    def _kept_since(self) -> datetime | None:
+        """Superseded versions are kept from then on; none of a kind whose passages change under their ids."""
+        keeps = not isinstance(self._kind, KeepsIds)
+        return kept_since(self._stores, self._target.settings.version_days) if keeps else None
 
     async def _refuse(self, source: Source, fault: SourceFault, version: str | None = None) -> None:
         """Report a source that cannot be taken in; what was visible of it stays visible."""
@@ -393,6 +432,7 @@ class Pipeline:
             status=DocumentStatus.PENDING,
             topic_tag=self._request.topic,
             file_size=source.size,
+            readers=source.readers if self._request.readers is None else self._request.readers,
         )
 
     async def _give_up(self, error: KedgeError) -> None:

@@ -69,6 +69,10 @@ class CheckedKind(Protocol):
         """Whether its passages belong into the concept graph."""
 
     @property
+    def keeps_past(self) -> bool:
+        """Whether its superseded versions can be kept and asked."""
+
+    @property
     def relates(self) -> Relates | None:
         """What states relations beside those in the text, if anything does."""
 

@@ -157,6 +157,8 @@ def pack_request(request: IngestRequest) -> dict[str, Json]:
         "metadata": dict(request.metadata),
         "uploads": uploads,
         "options": dict(request.options),
+        "readers": None if request.readers is None else list(request.readers),
+        "submitted_by": list(request.submitted_by),
     }
 
 
@@ -182,4 +184,6 @@ def unpack_request(job: Job) -> IngestRequest:
         metadata=packed["metadata"],
         uploads=tuple((name, path) for name, path in packed["uploads"]),
         options=packed.get("options", {}),
+        readers=None if packed.get("readers") is None else tuple(packed["readers"]),
+        submitted_by=tuple(packed.get("submitted_by", ())),
     )

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from datetime import datetime
+from typing import Protocol
 
 from kedge.answer.pipeline import Answerer
 from kedge.core.settings import Settings
-from kedge.core.values import Answer, IngestPlan, IngestRequest, Query, SearchResult, StreamEvent
+from kedge.core.values import Answer, IngestPlan, IngestRequest, Json, Metadata, Query, SearchResult, StreamEvent
 from kedge.ingest.batch import Target
 from kedge.ingest.pipeline import Pipeline
 from kedge.ingest.ports import PassageMaker
@@ -42,18 +46,51 @@ class PassagesWayIn:
         return Pipeline(target, self._maker, request, tracker)
 
 
+class OpensPast(Protocol):
+    """Opens the way out as of an instant."""
+
+    def open(self, query: Query, at: datetime) -> tuple[Query, Retriever, Answerer]:
+        """The query as they take it, who finds, and who answers. QueryError where there is no such way."""
+
+    def warnings(self, at: datetime) -> tuple[str, ...]:
+        """What cannot be known of that time any more."""
+
+
 class PassagesWayOut:
     """Retrieve, judge, quote, cite."""
 
-    def __init__(self, retriever: Retriever, answerer: Answerer) -> None:
+    def __init__(self, retriever: Retriever, answerer: Answerer, past: OpensPast | None = None) -> None:
+        """`past`: for kinds that keep superseded versions (`Kind.keeps_past`)."""
         self._retriever = retriever
         self._answerer = answerer
+        self._past = past
 
     async def search(self, query: Query) -> SearchResult:
-        return await self._retriever.search(query)
+        if query.as_of is None or self._past is None:
+            return await self._retriever.search(query)
+        asked, retriever, _ = self._past.open(query, query.as_of)
+        found = await retriever.search(asked)
+        return replace(found, warnings=(*found.warnings, *self._past.warnings(query.as_of)))
 
     async def ask(self, query: Query) -> Answer:
-        return await self._answerer.ask(query)
+        asked, answerer, warnings = self._answering(query)
+        answer = await answerer.ask(asked)
+        return replace(answer, metadata=_with_warnings(answer.metadata, warnings)) if warnings else answer
 
-    def stream(self, query: Query) -> AsyncGenerator[StreamEvent, None]:
-        return self._answerer.stream(query)
+    async def stream(self, query: Query) -> AsyncGenerator[StreamEvent, None]:
+        asked, answerer, warnings = self._answering(query)
+        async with aclosing(answerer.stream(asked)) as events:
+            async for event in events:
+                told = event.metadata
+                yield event if told is None or not warnings else replace(event, metadata=_with_warnings(told, warnings))
+
+    def _answering(self, query: Query) -> tuple[Query, Answerer, tuple[str, ...]]:
+        if query.as_of is None or self._past is None:
+            return query, self._answerer, ()
+        asked, _, answerer = self._past.open(query, query.as_of)
+        return asked, answerer, self._past.warnings(query.as_of)
+
+
+def _with_warnings(metadata: Metadata, warnings: Sequence[str]) -> dict[str, Json]:
+    held = metadata.get("warnings")
+    return {**metadata, "warnings": [*(held if isinstance(held, list) else ()), *warnings]}

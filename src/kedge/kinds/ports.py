@@ -91,6 +91,8 @@ class OnPage:
     """One line below: which files they are, and what answers make of them."""
     suffixes: tuple[str, ...] = ()
     """Of the files that the browser offers; empty: all."""
+    formats: bool = False
+    """Its files are those of all installed formats: their suffixes are offered too."""
     files: str = "Several at once"
     """How many files may be chosen, in words."""
     source: tuple[str, str] = ("document", "documents")
@@ -145,6 +147,9 @@ class Kind(ABC, Generic[O_co]):
     """Payload fields that filters use often, with their types: keyword, integer, bool or tenant."""
     concepts: ClassVar[bool] = True
     """Whether its passages belong into the concept graph."""
+    keeps_past: ClassVar[bool] = False
+    """Whether superseded versions can be kept and asked: what its passages say never changes under their ids, and its
+    way out understands `Query.as_of`."""
     units: ClassVar[Units] = Units()
     surfaces: ClassVar[Surfaces] = Surfaces()
     files: ClassVar[str] = ""
@@ -287,6 +292,11 @@ class OpenKind:
     def concepts(self) -> bool:
         """Whether its passages belong into the concept graph."""
         return self.kind.concepts
+
+    @property
+    def keeps_past(self) -> bool:
+        """Whether its superseded versions can be kept and asked."""
+        return self.kind.keeps_past
 
     async def start(self) -> None:
         """The engine has been opened, and `Kind.starts` said that there is something to do."""

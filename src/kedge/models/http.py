@@ -12,15 +12,16 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
-import httpx
 from pydantic import SecretStr
 
 from kedge.core.errors import ConfigError, ModelError
 from kedge.core.stages import carried
-from kedge.core.tls import trusted
+
+if TYPE_CHECKING:
+    import httpx
 
 RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
 """Statuses that may pass when asked again."""
@@ -71,6 +72,8 @@ class Endpoint:
 
     async def ask(self, path: str, body: object) -> Any:
         """POST the body as JSON and return the reply's JSON. Raises ModelError."""
+        import httpx  # loaded by whoever has a model on a server
+
         client = self._open()
         async with self._slots:
             attempt = 0
@@ -109,6 +112,10 @@ class Endpoint:
             await client.aclose()
 
     def _open(self) -> httpx.AsyncClient:
+        import httpx
+
+        from kedge.core.tls import trusted
+
         loop = asyncio.get_running_loop()
         if self._client is None or self._loop is not loop:
             headers = {"Authorization": f"Bearer {self.key.get_secret_value()}"} if self.key else {}
@@ -146,6 +153,8 @@ class Endpoint:
         return ModelError(message, hint=hint, details={"status": status})
 
     def _unreachable(self, error: httpx.RequestError, attempts: int) -> ModelError:
+        import httpx
+
         if isinstance(error, httpx.TimeoutException):
             what = f"did not answer within {self.timeout:g} s"
         else:
@@ -202,7 +211,9 @@ def number(given: dict[str, str], name: str, default: int, most: int = 1_000_000
     if name not in given:
         return default
     if not text.isdecimal() or not 1 <= int(text) <= most:
-        raise ConfigError(f"{name}={text} is not a whole number from 1 to {most}.")
+        raise ConfigError(
+            f"{name}={text} is not a whole number from 1 to {most}.", hint=f"Leave {name} out for {default}."
+        )
     return int(text)
 
 
@@ -214,7 +225,9 @@ def base_url(url: str, what: str) -> str:
     except ValueError:
         valid = False
     if not valid:
-        raise ConfigError(f"{what} needs an address like http://host:8080/v1.")
+        raise ConfigError(
+            f"{what} needs an address like http://host:8080/v1.", hint="Begin with http:// or https:// and name a host."
+        )
     if parts.username or parts.password:
         raise ConfigError(
             f"The address of {what} holds a user name or password, which would be stored and shown.",

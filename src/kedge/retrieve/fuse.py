@@ -34,6 +34,12 @@ class Fused:
         """Whether the dense and the graph channel both found it."""
         return self.vector_rank is not None and self.graph_rank is not None
 
+    def scored(self, score: float) -> Fused:
+        """The same with another score."""
+        if score == self.score:
+            return self
+        return Fused(self.passage_id, score, self.vector_rank, self.keyword_rank, self.graph_rank)
+
 
 def rrf(
     rankings: Sequence[Sequence[str]], *, k: int = RRF_K, weights: Sequence[float] | None = None
@@ -51,14 +57,17 @@ def fuse_by_rank(dense: Sequence[str], keyword: Sequence[str], graph: Sequence[s
     return with_ranks(rrf([dense, keyword, graph]), dense, keyword, graph)
 
 
-def blend(dense: Mapping[str, float], keyword: Mapping[str, float]) -> dict[str, float]:
+def blend(dense: Mapping[str, float], keyword: Mapping[str, float], asked: int = 0) -> dict[str, float]:
     """Base score of every passage in either channel, from 0 to 2: the sum of its shares of each channel's best.
 
-    A passage that one channel did not return counts there as that channel's worst hit, the most it can have scored.
+    A passage that one channel did not return counts there as that channel's worst hit, the most it can have scored;
+    as nothing where the channel returned less than the `asked` hits, since then it has no more. So the one passage
+    that holds a code or a number comes before all that lack it.
     """
-    parts = [_shares(dense), _shares(keyword)]
-    passages = dict.fromkeys(passage for shares, _ in parts for passage in shares)
-    return {passage: sum(shares.get(passage, floor) for shares, floor in parts) for passage in passages}
+    first, low = _shares(dense)
+    second, least = _shares(keyword)
+    low, least = (low if len(first) >= asked else 0.0), (least if len(second) >= asked else 0.0)
+    return {passage: first.get(passage, low) + second.get(passage, least) for passage in (first | second)}
 
 
 def add_bonus(base: Mapping[str, float], bonus: Mapping[str, float]) -> list[tuple[str, float]]:
@@ -72,8 +81,8 @@ def with_ranks(
     ranked: Iterable[tuple[str, float]], dense: Sequence[str], keyword: Sequence[str], graph: Sequence[str]
 ) -> list[Fused]:
     """The fused order with each channel's own rank beside it."""
-    places = [{passage: rank for rank, passage in enumerate(ranking, start=1)} for ranking in (dense, keyword, graph)]
-    return [Fused(passage, score, *(place.get(passage) for place in places)) for passage, score in ranked]
+    near, worded, walked = ({one: rank for rank, one in enumerate(ids, start=1)} for ids in (dense, keyword, graph))
+    return [Fused(one, score, near.get(one), worded.get(one), walked.get(one)) for one, score in ranked]
 
 
 def _shares(scores: Mapping[str, float]) -> tuple[dict[str, float], float]:

@@ -36,7 +36,10 @@ from kedge.core.values import (
 )
 from kedge.core.values.filters import Eq, Filter, all_of, check_filter, evaluate, or_moving
 from kedge.core.values.filters import fields as filter_fields
+from kedge.models.carried.tokenizer import unchecked_tokenizer
+from kedge.models.languages import offer_for_question
 from kedge.models.ports import Reranker
+from kedge.models.read.chain import open_chain_reader
 from kedge.models.registry import open_reranker
 from kedge.retrieve.channels.graph import search_graph
 from kedge.retrieve.channels.named import NamedConcepts, read_question
@@ -47,10 +50,14 @@ from kedge.retrieve.parameters import PARAMETERS
 from kedge.retrieve.ports import CollectionSource
 from kedge.retrieve.rarity import term_weights
 from kedge.retrieve.rerank import adaptive, exact_blend, smooth
+from kedge.retrieve.second import READ, best_cover, by_steps, takes_steps
 from kedge.retrieve.soft import open_vectors, soft_match
-from kedge.retrieve.when import by_time
+from kedge.retrieve.topical import WHOLE, by_topic, seeks_topic
+from kedge.retrieve.when import asks_for_now, by_time, newest_first
 from kedge.stores.bundle import Stores
-from kedge.stores.ports import CanKeywordSearch, CanReadPoints, CanWeighTerms, StoredPoint, Vector
+from kedge.stores.catalog.ports import ReadPassages
+from kedge.stores.narrowing import asked_once, condition, narrowed_to
+from kedge.stores.ports import CanKeywordSearch, CanReadPoints, CanWeighTerms, CanWeighWithin, StoredPoint, Vector
 from kedge.text.analyze import SparseTerms
 from kedge.text.periods import periods
 
@@ -115,6 +122,10 @@ class _QueryRun:
     index_where: Filter | None
     """What the indexes are asked; the catalog is asked for `where`."""
     vector: Vector
+    within: Filter | None = None
+    """What the actor in force may read; None: all of it."""
+    unsettled: bool = False
+    """Whether the indexes do not know the readers of some documents yet."""
     timings: dict[str, float] = field(default_factory=dict)
     dense: list[Scored] = field(default_factory=list)
     keyword: list[Scored] = field(default_factory=list)
@@ -127,8 +138,12 @@ class _QueryRun:
     """The best score after it."""
     said: dict[str, float] = field(default_factory=dict)
     """What the reranking model said of those that it read."""
+    steps: dict[str, float] = field(default_factory=dict)
+    """How surely each that the chain reader read is a step of the answer."""
     stored: dict[str, StoredPoint] = field(default_factory=dict)
-    """Points that were read from the store."""
+    """Points of candidates, read from the store."""
+    points: StoredFeatures | None = None
+    """Reads them, and remembers what it has read."""
     passages: dict[str, Passage | None] = field(default_factory=dict)
     """What the catalog was asked for: each passage, or None for one that it does not show to readers."""
     since: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -143,6 +158,18 @@ class _QueryRun:
         possible = (SPARSE.k1 + 1) * sum(self.weights.values())
         share = max((hit.score for hit in self.keyword), default=0.0) / possible if possible else 0.0
         return max(0.0, min(1.0, max(cosine, share)))
+
+    def blended(self, asked: int) -> dict[str, float]:
+        """Base scores of what the two channels found, each asked for so many hits.
+
+        A keyword channel that ran out of hits has no more only as far as it knows the question: of a question in
+        another language it may know a number alone.
+        """
+        words = SPARSE.query_weights(self.query.text)
+        possible = (SPARSE.k1 + 1) * sum(self.weights.values())
+        best = max((hit.score for hit in self.keyword), default=0.0)
+        known = 2 * len(self.weights) >= len(words) and 2 * best >= possible
+        return blend(_scores(self.dense), _scores(self.keyword), asked if known else 0)
 
     def paths(self) -> dict[str, tuple[str, ...]]:
         """What led the graph to each passage."""
@@ -162,10 +189,20 @@ class Retriever:
     """Finds passages in one collection at a time."""
 
     def __init__(
-        self, settings: Settings, stores: Stores, collections: CollectionSource, *, rewritten: bool = False
+        self,
+        settings: Settings,
+        stores: Stores,
+        collections: CollectionSource,
+        *,
+        rewritten: bool = False,
+        passages: ReadPassages | None = None,
     ) -> None:
-        """`rewritten`: passages of these collections keep their ids while their documents change (`ingest.moving`)."""
+        """`rewritten`: passages of these collections keep their ids while their documents change (`ingest.moving`).
+
+        `passages`: what readers see; the catalog's live ones, if not given.
+        """
         self.stores = stores
+        self.passages = passages or stores.catalog.passages
         self._rewritten = rewritten
         self._settings = settings
         self._collections = collections
@@ -176,10 +213,13 @@ class Retriever:
         if self._settings.reranker == "default":
             await asyncio.to_thread(open_vectors)
 
-    async def search(self, query: Query, collection: Collection | None = None) -> SearchResult:
-        """The query's `top_k` best passages; of the collection as given, NotFoundError if its index is gone by now."""
+    async def search(self, query: Query, collection: Collection | None = None, *, warn: bool = True) -> SearchResult:
+        """The query's `top_k` best passages; of the collection as given, NotFoundError if its index is gone by now.
+
+        `warn`: whether it is worth a warning that nothing is found; not where another search stands beside it.
+        """
         if collection is not None:
-            return await self._rank(query, query.top_k, collection)
+            return await self._rank(query, query.top_k, collection, warn=warn)
         return await self.rank(query, query.top_k)
 
     async def rank(self, query: Query, limit: int, *, near: float | None = None) -> SearchResult:
@@ -197,11 +237,15 @@ class Retriever:
             error.hint = "Run `kedge check --repair`: it makes the index again."
             raise
 
-    async def _rank(self, query: Query, limit: int, collection: Collection, near: float | None = None) -> SearchResult:
-        with in_collection(query.scope.collection, collection.embedder):
-            return await self._ranked(query, limit, collection, near)
+    async def _rank(
+        self, query: Query, limit: int, collection: Collection, near: float | None = None, *, warn: bool = True
+    ) -> SearchResult:
+        with in_collection(query.scope.collection, collection.embedder), asked_once():
+            return await self._ranked(query, limit, collection, near, warn=warn)
 
-    async def _ranked(self, query: Query, limit: int, collection: Collection, near: float | None) -> SearchResult:
+    async def _ranked(
+        self, query: Query, limit: int, collection: Collection, near: float | None, *, warn: bool
+    ) -> SearchResult:
         if not collection.passages:  # its index may not be made yet, or be dropped already
             return SearchResult(query.text, (), {"total": 0.0})
         started = time.perf_counter()
@@ -217,7 +261,7 @@ class Retriever:
             hits=tuple(hits),
             timings_ms=run.timings,
             counts=_counts(run, fused),
-            warnings=tuple(await self._diagnose(run, hits)),
+            warnings=tuple(await self._diagnose(run, hits)) if warn else (),
             measures=_measures(run),
             strategy="hybrid" if self._with_graph(query) else "vector_only",
         )
@@ -237,7 +281,9 @@ class Retriever:
         """
         for _ in range(LOOKS):
             seen = [(item.passage_id, passages[item.passage_id].version_id) for item in kept]
-            run = replace(run, passages={}, reads=0, unseen=set(), graph=GraphResult((), {}), stored={}, said={})
+            run = replace(
+                run, passages={}, reads=0, unseen=set(), graph=GraphResult((), {}), stored={}, said={}, points=None
+            )
             fused, kept, passages = await self._found(run, limit)
             if seen == [(item.passage_id, passages[item.passage_id].version_id) for item in kept]:
                 break
@@ -250,7 +296,7 @@ class Retriever:
             fused = self._fuse(run)
         run.fused = {item.passage_id: item.score for item in fused}
         with run.timed("rerank"):
-            ranked = await self._timely(run, await self._rerank(run, fused))
+            ranked = await self._timely(run, await self._stepped(run, await self._rerank(run, fused)))
         run.reranked_top = ranked[0].score if ranked else None
         with run.timed("live"):
             kept, passages = await self._live(run, ranked, limit)
@@ -264,7 +310,11 @@ class Retriever:
             vector = await embedder.embed_query(query.text)
         topic = Eq("topic_tag", query.topic_filter) if query.topic_filter is not None else None
         where = all_of(topic, query.where)
-        run = _QueryRun(query, collection, where, or_moving(where) if self._rewritten else where, vector)
+        narrowed = await narrowed_to(self.stores.catalog, query.scope)
+        within = None if narrowed is None else condition(narrowed)
+        asked = all_of(or_moving(where) if self._rewritten else where, within)
+        run = _QueryRun(query, collection, where, asked, vector, within=within)
+        run.unsettled = narrowed is not None and bool(narrowed.unsettled)
         run.timings["embed"] = 1000 * (time.perf_counter() - started)
         return run
 
@@ -278,10 +328,19 @@ class Retriever:
         named = asyncio.create_task(self._named(run))
         await asyncio.gather(dense, keyword, weights, named)
         run.dense, run.keyword, run.weights = dense.result(), keyword.result(), weights.result()
+        if run.unsettled:
+            await self._leave_out(run)
         question = named.result()
         if question is not None and isinstance(self.stores.vectors, CanReadPoints):
             with run.timed("graph"):
                 run.graph = await self._walk(run, question, self.stores.vectors)
+
+    async def _leave_out(self, run: _QueryRun) -> None:
+        """Hits of documents whose readers the index does not know yet, and whom the catalog does not show."""
+        ids = [hit.id for hit in (*run.dense, *run.keyword)]
+        seen = await self.stores.catalog.passages.visible(run.query.scope, ids)
+        run.dense = [hit for hit in run.dense if hit.id in seen]
+        run.keyword = [hit for hit in run.keyword if hit.id in seen]
 
     async def _dense(self, run: _QueryRun) -> list[Scored]:
         if "vector" not in self._settings.channels:
@@ -297,9 +356,12 @@ class Retriever:
             return []
         with run.timed("keyword"):
             index, tenant = run.collection.index_name, run.query.scope.tenant
-            hits = await self.stores.vectors.keyword_search(
-                index, tenant, run.query.text, self._settings.candidates, run.index_where
-            )
+            text, limit, vectors = run.query.text, self._settings.candidates, self.stores.vectors
+            if run.within is not None and isinstance(vectors, CanWeighWithin):
+                own, within = run.index_where, run.within
+                hits = await vectors.keyword_search_within(index, tenant, text, limit, own, within=within)
+            else:
+                hits = await vectors.keyword_search(index, tenant, text, limit, run.index_where)
         _log_search("keyword search", run, hits)
         return hits
 
@@ -308,22 +370,28 @@ class Retriever:
         if not self._with_graph(run.query):
             return None
         points = self.stores.vectors
-        reader = StoredFeatures(points, run.collection.index_name) if isinstance(points, CanReadPoints) else None
+        reader = self._points(run, points) if isinstance(points, CanReadPoints) else None
         with run.timed("graph_question"):
             return await read_question(self.stores.graph, run.query.scope, run.query.text, reader=reader)
+
+    def _points(self, run: _QueryRun, points: CanReadPoints) -> StoredFeatures:
+        """What reads the store for this run: each point once."""
+        if run.points is None:
+            run.points = StoredFeatures(points, run.collection.index_name)
+        return run.points
 
     def _with_graph(self, query: Query) -> bool:
         """Whether the graph is to be searched: by the query and by the settings."""
         return query.include_graph and "graph" in self._settings.channels
 
     async def _weights(self, run: _QueryRun) -> Mapping[int, float]:
-        idf = await term_weights(self.stores.vectors, run.collection, run.query.text)
+        idf = await term_weights(self.stores.vectors, run.collection, run.query.text, run.within)
         return weigh_question(run.query.text, SPARSE, idf)
 
     async def _walk(self, run: _QueryRun, question: NamedConcepts, points: CanReadPoints) -> GraphResult:
         asked = TraversalQuestion(run.query.text, run.vector, run.weights)
-        reader = StoredFeatures(points, run.collection.index_name)
-        base = blend(_scores(run.dense), _scores(run.keyword))
+        reader = self._points(run, points)
+        base = run.blended(self._settings.candidates)
         return await search_graph(self.stores.graph, reader, run.query.scope, asked, base, question=question)
 
     # ------------------------------------------------------------ fusion, live check, rerank
@@ -333,7 +401,7 @@ class Retriever:
         graph = [hit.passage_id for hit in run.graph.hits]
         if self._settings.fusion == "rrf":
             return fuse_by_rank(dense, keyword, graph)
-        base = blend(_scores(run.dense), _scores(run.keyword))
+        base = run.blended(self._settings.candidates)
         bonus = {hit.passage_id: hit.bonus for hit in run.graph.hits}
         return with_ranks(add_bonus({**run.graph.base, **base}, bonus), dense, keyword, graph)
 
@@ -367,12 +435,12 @@ class Retriever:
         found = _scores(run.dense).keys() & _scores(run.keyword).keys() | run.stored.keys()
         lacking = [item.passage_id for item in kept if item.passage_id not in found]
         if lacking and isinstance(points, CanReadPoints):
-            run.stored |= await points.read(run.collection.index_name, run.query.scope.tenant, lacking)
+            run.stored |= await self._points(run, points).stored(run.query.scope, lacking)
 
     async def _visible(self, run: _QueryRun, ids: Sequence[str], *, filtered: bool = True) -> dict[str, Passage]:
         asked = [key for key in ids if key not in run.passages]
         if asked:
-            live = await self.stores.catalog.passages.live(run.query.scope, asked)
+            live = await self.passages.live(run.query.scope, asked)
             run.reads += 1
             run.passages |= {key: live.get(key) for key in asked}
             run.unseen |= set(asked) - live.keys()
@@ -396,7 +464,7 @@ class Retriever:
             return list(fused)
         head = list(fused[:RERANKED])
         wanted = [item.passage_id for item in head]
-        stored = await points.read(run.collection.index_name, run.query.scope.tenant, wanted)
+        stored = await self._points(run, points).stored(run.query.scope, wanted)
         run.stored |= stored
         if any(item.passage_id not in stored for item in head):
             return list(fused)
@@ -406,8 +474,12 @@ class Retriever:
             scores = (_exact(run, head, stored) if known else scores) + SOFT * await self._soft(run, wanted)
         sure = max((hit.bonus for hit in run.graph.hits), default=0.0)
         vectors = np.stack([stored[item.passage_id].vector for item in head])
-        ranked = _reordered(head, smooth(scores, vectors, adaptive(sure)).tolist())
-        return [*ranked, *(replace(item, score=min(item.score, ranked[-1].score)) for item in fused[RERANKED:])]
+        cover = best_cover(run.weights, [stored[key].terms for key in wanted[:READ]])
+        topical = self._settings.fusion == "default" and cover < WHOLE and seeks_topic(run.query.text)
+        scores = by_topic(scores, vectors, sure) if topical else smooth(scores, vectors, adaptive(sure))
+        ranked = _reordered(head, scores.tolist())
+        last = ranked[-1].score
+        return [*ranked, *(item.scored(min(item.score, last)) for item in fused[RERANKED:])]
 
     async def _soft(self, run: _QueryRun, wanted: Sequence[str]) -> Array:
         """Soft match of each passage above the worst one's."""
@@ -431,20 +503,41 @@ class Retriever:
         best = max(ranked[0].score, 1e-9)
         mixed = _reordered(head, [item.score / best + MODEL * one for item, one in zip(head, said, strict=True)])
         last = mixed[-1].score if mixed else 1.0
-        return [*mixed, *(replace(item, score=min(item.score / best, last)) for item in ranked[READ_BY_MODEL:])]
+        return [*mixed, *(item.scored(min(item.score / best, last)) for item in ranked[READ_BY_MODEL:])]
+
+    async def _stepped(self, run: _QueryRun, ranked: list[Fused]) -> list[Fused]:
+        """What are steps of the answer first, where the question takes several: see `second.py`."""
+        run.steps = {}
+        if (self._settings.reranker, self._settings.reader, self._settings.fusion) != ("default", "minilm", "default"):
+            return ranked
+        head = [item.passage_id for item in ranked[:READ]]
+        held = [run.stored[key].terms for key in head if key in run.stored]
+        words = len(SPARSE.query_weights(run.query.text))
+        if not takes_steps(run.query.text, best_cover(run.weights, held), words) or unchecked_tokenizer() is None:
+            return ranked
+        reader = await asyncio.to_thread(open_chain_reader, self._settings)
+        passages = await self._visible(run, head)
+        ranked, run.steps = await asyncio.to_thread(by_steps, reader, run.query.text, ranked, passages)
+        return ranked
 
     async def _timely(self, run: _QueryRun, ranked: list[Fused]) -> list[Fused]:
-        """What is about the time that the question names first: see `when.py`."""
-        if not periods(run.query.text):
+        """What is about the time that the question names first, or what is newest: see `when.py`."""
+        named = bool(periods(run.query.text))
+        if not named and not asks_for_now(run.query.text):
             return ranked
         passages = await self._visible(run, [item.passage_id for item in ranked[:RERANKED]], filtered=False)
-        return by_time(run.query.text, ranked, passages)
+        return by_time(run.query.text, ranked, passages) if named else newest_first(ranked, passages)
 
     async def _diagnose(self, run: _QueryRun, hits: Sequence[SearchHit]) -> list[str]:
-        """Nothing found although there is something to find: say what is known about it (Q-05)."""
+        """Nothing found although there is something to find: say what is known about it (Q-05).
+
+        Found in another language than asked in, by a model that knows one: say what brings another.
+        """
         if hits or not run.collection.passages:
-            return []
-        passing = await self.stores.vectors.count(run.collection.index_name, run.query.scope.tenant, run.where)
+            spoken = [hit.passage.language for hit in hits]
+            scope, embedder = run.query.scope, run.collection.embedder
+            return list(filter(None, [offer_for_question(run.query.text, spoken, scope.collection, embedder)]))
+        passing = await self.stores.vectors.count(run.collection.index_name, run.query.scope.tenant, run.index_where)
         samples = ", ".join(f"{hit.score:.3f}" for hit in run.dense[:3]) or "none"
         log.warning(
             "vector search returned 0 results although %d passages have embeddings, %d of which pass the filter; "
@@ -505,7 +598,7 @@ def _bm25(run: _QueryRun, point: StoredPoint) -> float:
 
 def _reordered(head: Sequence[Fused], scores: Sequence[float]) -> list[Fused]:
     """The hits with these scores instead, best first, ties by id."""
-    scored = [replace(item, score=score) for item, score in zip(head, scores, strict=True)]
+    scored = [item.scored(score) for item, score in zip(head, scores, strict=True)]
     return sorted(scored, key=lambda item: (-item.score, item.passage_id))
 
 
@@ -567,6 +660,7 @@ def _hits(run: _QueryRun, ranked: Sequence[Fused], live: Mapping[str, Passage], 
                 bm25=bm25 if bm25 is not None or point is None else _bm25(run, point),
                 fused_score=run.fused.get(item.passage_id),
                 model_score=run.said.get(item.passage_id),
+                step=run.steps.get(item.passage_id),
                 path=(shown := _readable(paths.get(item.passage_id, ()), live, run.graph.base)),
                 path_ids=paths.get(item.passage_id, ()) if shown else (),
                 above_threshold=score >= threshold,

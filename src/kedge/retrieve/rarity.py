@@ -6,16 +6,25 @@ import math
 from collections.abc import Callable, Mapping
 
 from kedge.core.values import Collection
-from kedge.stores.ports import CanWeighTerms, VectorStore
+from kedge.core.values.filters import Filter
+from kedge.stores.ports import CanWeighTerms, CanWeighWithin, VectorStore
 from kedge.text.analyze import SparseTerms, term_id
 
 Idf = Callable[[str], float]
 _SPARSE = SparseTerms()
 
 
-async def term_weights(vectors: VectorStore, collection: Collection, question: str) -> dict[int, float]:
-    """Inverse document frequency of the question's terms by term id; 1 for each where the store cannot tell."""
+async def term_weights(
+    vectors: VectorStore, collection: Collection, question: str, within: Filter | None = None
+) -> dict[int, float]:
+    """Inverse document frequency of the question's terms by term id; 1 for each where the store cannot tell.
+
+    `within`: what the actor in force may read, where that is a part of the collection.
+    """
     ids = list(_SPARSE.query_weights(question))
+    if within is not None and isinstance(vectors, CanWeighWithin):
+        found = await vectors.term_idf_within(collection.index_name, collection.scope.tenant, ids, within)
+        return dict(zip(ids, found, strict=True))
     if not isinstance(vectors, CanWeighTerms):
         return dict.fromkeys(ids, 1.0)
     return dict(zip(ids, await vectors.term_idf(collection.index_name, ids), strict=True))

@@ -1,7 +1,8 @@
-"""When a question names a time, what speaks of that time comes before what speaks of another.
+"""When a question names a time, what speaks of that time comes before what speaks of another; when it asks how things
+are now, what is newer comes before what is older.
 
-Only documents that state a time of their own take part: reports, minutes, releases. The order changes softly and
-nothing is dropped; a question that names no time is answered as if this were not here.
+Only documents that state a time of their own take part: reports, minutes, releases, dated policies. The order changes
+softly and nothing is dropped; a question that asks neither is answered as if this were not here.
 """
 
 from __future__ import annotations
@@ -24,8 +25,27 @@ from kedge.retrieve.fuse import Fused
 from kedge.text.periods import Period, agreement, periods, without_lengths
 
 _REPORT = re.compile(r"\s+(?:[\w-]+\s+)?(?:filing|report|10-[qk]|statements?|results|figures|numbers|minutes)\b", re.I)
+_NOW = re.compile(
+    r"\b(?:currently|nowadays|presently|at\s(?:present|the\smoment|this\stime)|these\sdays|as\sof\s(?:now|today)|right\snow|"
+    r"up[\s-]to[\s-]date|any\s?more|any\slonger|today(?!['’]s\b)|"
+    r"(?<!every\s)now(?!\s(?:that|and\s(?:then|again)))|still(?!\s(?:life|lifes|water|waters|image|images|frame|birth)\b)|"
+    r"(?:the|our|your|their|its|my|his|her|this|what|which|is|are|s)\scurrent(?=\s(?!in\b|of\b|flow|through|densit|meter|"
+    r"source|and\b|or\b|is\b|at\b)\w))\b",
+    re.I,
+)
 WEIGHT = 0.25
 """What a full agreement adds to a hit's score, and a contradiction takes from it, as a share of the best score."""
+LEANING = 0.2
+"""Part of that which the newest of documents that have nothing else in common gains, and the oldest loses."""
+
+
+def asks_for_now(question: str) -> bool:
+    """Whether it asks how things are at present.
+
+    >>> [asks_for_now(text) for text in ("What is the current limit?", "Is it still open?", "How does current flow?")]
+    [True, True, False]
+    """
+    return _NOW.search(question) is not None
 
 
 def own_periods(passage: Passage) -> tuple[Period, ...]:
@@ -59,13 +79,56 @@ def by_time(question: str, ranked: Sequence[Fused], passages: Mapping[str, Passa
     if any(one.latest for one in asked):
         for document, value in _newest(passages.values(), stated).items():
             fits[document] += value
+    return _moved(ranked, moving, passages, fits)
+
+
+def newest_first(ranked: Sequence[Fused], passages: Mapping[str, Passage]) -> list[Fused]:
+    """The hits for a question about the present: of documents that follow each other the newest gains and the others
+    lose; between those that have only their dates in common, the newer gains a little."""
+    moving = [item for item in ranked if item.passage_id in passages]
+    days: dict[str, tuple[int, int, int]] = {}
+    series: dict[tuple[str, ...], dict[str, tuple[int, int, int]]] = {}
+    for item in moving:
+        passage = passages[item.passage_id]
+        if passage.document_id not in days and (day := _day(passage)) is not None:
+            days[passage.document_id] = day
+            series.setdefault(_sequence(passage), {})[passage.document_id] = day
+    if len(set(days.values())) < 2:
+        return list(ranked)
+    fits = dict.fromkeys((passages[item.passage_id].document_id for item in moving), 0.0)
+    order = {day: place for place, day in enumerate(sorted(set(days.values())))}
+    for document, day in days.items():
+        fits[document] = LEANING * (2 * order[day] / (len(order) - 1) - 1)
+    for members in series.values():
+        newest = max(members.values())
+        if len(set(members.values())) > 1:
+            fits |= {document: 1.0 if day == newest else -1.0 for document, day in members.items()}
+    return _moved(ranked, moving, passages, fits)
+
+
+def _moved(
+    ranked: Sequence[Fused], moving: Sequence[Fused], passages: Mapping[str, Passage], fits: Mapping[str, float]
+) -> list[Fused]:
+    """Each hit that can move by how well its document fits; what nothing tells apart stays in its order."""
     if len(set(fits.values())) < 2:
-        return list(ranked)  # nothing to tell them apart by
+        return list(ranked)
     share = WEIGHT * max(0.0, moving[0].score)
     moved = [replace(item, score=item.score + share * fits[passages[item.passage_id].document_id]) for item in moving]
     moved.sort(key=lambda item: (-item.score, item.passage_id))
     rest = [item for item in ranked if item.passage_id not in passages]
     return [*moved, *(replace(item, score=min(item.score, moved[-1].score)) for item in rest)]
+
+
+def _day(passage: Passage) -> tuple[int, int, int] | None:
+    """The day that its document is from: when it was written, else the end of what it is about, else by its title."""
+    said = periods(said_in(passage.metadata, DATED)) or own_periods(passage) or periods(passage.title)
+    return max((last_day(one) for one in said if one.year is not None), default=None)
+
+
+def _sequence(passage: Passage) -> tuple[str, ...]:
+    """What documents that replace one another have in common."""
+    organisation, type = (said_in(passage.metadata, key).casefold() for key in (ORGANISATION, DOCUMENT_TYPE))
+    return (organisation, type) if organisation and type else (organisation, _untimed(passage.title), type)
 
 
 def with_newest_time(question: str, passages: Iterable[Passage]) -> str:
@@ -104,10 +167,13 @@ def _series(passage: Passage) -> tuple[str, str]:
     organisation, type = said_in(passage.metadata, ORGANISATION), said_in(passage.metadata, DOCUMENT_TYPE)
     if organisation:
         return organisation.casefold(), type.casefold()
-    title = passage.title
+    return _untimed(passage.title), type.casefold()
+
+
+def _untimed(title: str) -> str:
     for one in reversed(periods(title)):
         title = title[: one.start] + title[one.end :]
-    return " ".join(title.casefold().split()), type.casefold()
+    return " ".join(title.casefold().split())
 
 
 def last_day(one: Period) -> tuple[int, int, int]:

@@ -75,7 +75,8 @@ class VectorStore(Protocol):
     ) -> list[Scored]:
         """At most `limit` points of this tenant that pass `where`, by cosine similarity, best first.
 
-        Scores are in [-1, 1]. Ties are broken by id, so that equal data gives equal answers.
+        Scores are in [-1, 1]. Ties are broken by id, so that equal data gives equal answers; a store
+        may follow a tie across the limit for 1,000 hits only.
         """
 
     def ids(self, index: str, tenant: str) -> AsyncIterator[list[str]]:
@@ -122,6 +123,22 @@ class CanWeighTerms(Protocol):
 
     async def term_idf(self, index: str, term_ids: Sequence[int]) -> list[float]:
         """`ln(1 + (N - n + 0.5) / (n + 0.5))` for each term id, as keyword search weighs it; 0 for one not there."""
+
+
+@runtime_checkable
+class CanWeighWithin(Protocol):
+    """A store that can take the statistics of its keyword search from a part of a tenant's points alone.
+
+    With it, what somebody finds who may read a part is ranked as if the rest were not there.
+    """
+
+    async def keyword_search_within(
+        self, index: str, tenant: str, query: str, limit: int, where: Filter | None, *, within: Filter
+    ) -> list[Scored]:
+        """Like `keyword_search`, of points that pass `within` too, weighed by how rare terms are among these."""
+
+    async def term_idf_within(self, index: str, tenant: str, term_ids: Sequence[int], within: Filter) -> list[float]:
+        """Like `term_idf`, among the tenant's points that pass `within`."""
 
 
 @runtime_checkable

@@ -1,4 +1,4 @@
-"""Contract suites that stores, embedders and file formats keep, Kedge's own and those of others.
+"""Contract suites that stores, embedders, file formats and connectors keep, Kedge's own and those of others.
 
 They need `pip install 'kedge[testing]'`. A package that brings a part derives a test class from its suite and says how
 the part is opened; pytest does the rest (docs/how-to/extend.md):
@@ -19,6 +19,7 @@ class TestMine(VectorStoreContract):
 | node store | `NodeStoreContract` | `NodesCongruence` |
 | embedder | `EmbedderContract` | |
 | file format | `FileFormatContract` | |
+| connector | `ConnectorContract` | |
 
 `pytest_plugins = ["kedge.testing"]` in a `conftest.py` has failures in the suites explained, and their mark known.
 """
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from kedge.testing.catalog.congruence import CatalogCongruence
     from kedge.testing.catalog.contract import CatalogContract
+    from kedge.testing.connector import ConnectorContract
     from kedge.testing.embedder import EmbedderContract
     from kedge.testing.file_format import FileFormatContract
     from kedge.testing.graph.congruence import GraphCongruence
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CatalogCongruence",
     "CatalogContract",
+    "ConnectorContract",
     "DurableVectorStoreContract",
     "EmbedderContract",
     "FileFormatContract",
@@ -58,6 +61,7 @@ __all__ = [
 _PLACES = {
     "CatalogCongruence": "catalog.congruence",
     "CatalogContract": "catalog.contract",
+    "ConnectorContract": "connector",
     "DurableVectorStoreContract": "vectors.contract",
     "EmbedderContract": "embedder",
     "FileFormatContract": "file_format",

@@ -24,7 +24,8 @@ _NOUNS = frozenset(
 )
 _HOW = re.compile(
     r"\bhow\s+(?:many|much|long|old|far|large|big|tall|high|deep|fast|often|few|wide|heavy|thick|soon|expensive|hot|cold|"
-    r"likely|steep|quickly|frequently|late|early|small|slow|accurate|loud|bright)\b",
+    r"likely|steep|quickly|frequently|late|early|small|slow|accurate|loud|bright)\b"
+    r"|\bhow\s+well\s+(?:do|does|did)\b[^?]{1,120}\b(?:do|score|perform|fare|rank)\b",
     re.IGNORECASE,
 )
 _WHICH = re.compile(r"\b(?:what|which)(?:['’]?s)?\s+((?:[\w%-]+\s+){0,4}[\w%-]+)", re.IGNORECASE)

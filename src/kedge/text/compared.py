@@ -69,11 +69,14 @@ _CHANCE = re.compile(
 
 
 def compared(question: str) -> tuple[str, ...]:
-    """Both sides, as they are written; nothing where nothing is compared."""
-    if len(question) > LONGEST or _CHANCE.search(question):
+    """Both sides, as they are written but for runs of spaces; nothing where nothing is compared."""
+    if len(question) > LONGEST:
+        return ()
+    asked = squeezed(question)
+    if _CHANCE.search(asked):
         return ()
     for pattern in _PATTERNS:
-        found = pattern.search(question)
+        found = pattern.search(asked)
         if found:
             sides = tuple(_BEFORE.sub("", found[side].strip(" \"'“”‘’")) for side in ("a", "b"))
             if all(sides) and not any(_NO_SIDE.match(side) for side in sides):
@@ -81,5 +84,15 @@ def compared(question: str) -> tuple[str, ...]:
     return ()
 
 
+def squeezed(question: str) -> str:
+    """With one space, or one line break, for each run of spaces: the patterns try every way to share a run out.
+
+    >>> squeezed("how  do\\n\\n these")
+    'how do\\nthese'
+    """
+    return _SPACES.sub(lambda run: "\n" if "\n" in run[0] else " ", question)
+
+
+_SPACES = re.compile(r"\s+")
 LONGEST = 600
 """Characters of a question that can be a comparison; a longer one tells a story."""

@@ -61,7 +61,7 @@ _OPENER = re.compile(
     re.IGNORECASE,
 )
 _HEADING = re.compile(r"[^\S\n]*#{1,6}[^\S\n]")
-_BEING = re.compile(r"\s*(?:\([^)]*\)|,[^,.]{1,60},)?\s*(?:is|was|are|were|es|fue|era|est|ist|war)\b|\s*\(")
+_BEING = re.compile(r"\s*+(?:(?:\([^)]*\)|,[^,.]{1,60},)\s*+)?(?:is|was|are|were|es|fue|era|est|ist|war)\b|\s*\(")
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ _FUZZY_DICE = 0.7
 _NOT_PROSE = re.compile(
     r"""
     \s*(?:```|~~~|\||!\[|<[a-zA-Z/!]|---|===|\{%|\{\{|\#include|@)   # code, tables, pictures, markup, rules
-  | \s*(?:[-*+•]|\d+[.)])?\s*(?:\*\*)?\[[^\]]*\]\([^)]*\)[^\w]*\Z                              # nothing but a link
+  | \s*(?:(?:[-*+•]|\d+[.)])\s*)?(?:\*\*)?\[[^\]]*\]\([^)]*\)[^\w]*\Z                          # nothing but a link
   | [^\w]*\Z
     """,
     re.VERBOSE,

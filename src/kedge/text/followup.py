@@ -28,7 +28,7 @@ __all__ = ["EarlierTurn", "follow", "main_topics", "needs_context"]
 _ARTICLE = re.compile(r"\A(?:an?|the|my|our|your)\s", re.IGNORECASE)
 _INDEFINITE = re.compile(r"\Aan?\s", re.IGNORECASE)
 _MANY = re.compile(r"(?:[^\Wsui]s|ies|people|men|children)\Z|\band\b", re.IGNORECASE)
-_ABOUT = re.compile(r"\s\(about: (?P<earlier>.*)\)\Z", re.DOTALL)
+_ABOUT = re.compile(r"(?>(?P<asked>.*?)\s\(about: )(?P<earlier>.*)\)\Z", re.DOTALL)
 _WHERE = re.compile(
     r"\b(?:in|at|to|from|near)\s+(?P<place>(?:the\s+)?[A-ZÀ-ÖØ-Þ][\w’'-]*(?:\s+[A-ZÀ-ÖØ-Þ][\w’'-]*){0,3})"
 )
@@ -76,16 +76,16 @@ def follow(question: str, before: EarlierTurn) -> str:
 def _beside(question: str, before: EarlierTurn) -> str:
     """The follow-up, and in brackets what it leans on; of a chain, the question that it began with as well."""
     earlier = before.question
-    chained = _ABOUT.search(earlier)
+    chained = _ABOUT.match(earlier)
     if chained:
-        earlier = f"{chained['earlier']} {earlier[: chained.start()]}"
+        earlier = f"{chained['earlier']} {chained['asked']}"
     asked = question.strip()
     return f"{asked[:1].upper()}{asked[1:]} (about: {earlier.strip()[:LONGEST_ABOUT]})"
 
 
 def _asked(earlier: str) -> str:
     """An earlier follow-up that was kept beside another is filled in where the other one is."""
-    chained = _ABOUT.search(earlier)
+    chained = _ABOUT.match(earlier)
     return chained["earlier"] if chained else earlier
 
 

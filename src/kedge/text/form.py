@@ -7,6 +7,10 @@ other, or a summary.
 ['list', 'summary', 'fact']
 >>> [shape_of(text).kind for text in ("how much chain", "can i anchor here", "how do i anchor", "why does it drag")]
 ['number', 'yes-no', 'how', 'why']
+>>> [shape_of(text).kind for text in ("Did sales go up or down?", "Is it open or not?")]
+['fact', 'yes-no']
+>>> [shape_of(text).kind for text in ("How well did the pump do in the second test?", "How do I tie it well?")]
+['number', 'how']
 """
 
 from __future__ import annotations
@@ -123,6 +127,18 @@ _HOW = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _GIVE = re.compile(r"\A\W*(?:give|find|name)\s+(?:me\s+|us\s+)?", re.IGNORECASE)
+_OPPOSITES = (
+    "up|down|increas\\w*|decreas\\w*|r[io]se|rising|f[ae]ll\\w*|grow\\w*|grew|shr[aiu]nk\\w*|gain\\w*|los[est]\\w*|more|less|fewer|higher|"
+    "lower|better|worse|larger|smaller|bigger|faster|slower|longer|shorter|older|newer|younger|stronger|weaker|cheaper|"
+    "earlier|later|before|after|above|below|first|last|left|right|positive\\w*|negative\\w*|profits?|win|won|"
+    "improv\\w*|worsen\\w*|synchronous\\w*|asynchronous\\w*|mutable|immutable|optional|required"
+)
+_CHOICE = re.compile(
+    rf"\A(?!\W*(?:can|could|may|might)\b)[^?]*?\b(?!more\s+or\s+less\s+(?!\w+\s+than\b|than\b)\w)(?P<a>{_OPPOSITES})(?:\s+than\s[^?]{{1,60}})?,?\s+or\s+(?:(?:is|are|was|were|does|do|did|has|have)\s+\w+\s+)?"
+    rf"(?!(?P=a)\b)(?:{_OPPOSITES})\b(?!\s+equal)",
+    re.IGNORECASE,
+)
+"""Two opposites to choose from: neither yes nor no answers that."""
 _MONTH_OF_MAY = re.compile(r"\W*may\s+(?:\d|of\b)", re.IGNORECASE)
 
 
@@ -157,4 +173,4 @@ def _english(part: str) -> ShapeKind:
         return "list"
     if _HOW.search(part):
         return "how"
-    return "yes-no" if AUXILIARY.match(part) and not _MONTH_OF_MAY.match(part) else "fact"
+    return "yes-no" if AUXILIARY.match(part) and not _MONTH_OF_MAY.match(part) and not _CHOICE.search(part) else "fact"

@@ -31,6 +31,8 @@ _LATIN: Mapping[str, frozenset[str]] = {
         "nl": "het een van en de op is voor met dat niet zijn aan werd bij ook uit door te wordt",
         "sv": "och att det som en på är av för med den till inte om ett har de var från",
         "pl": "i w nie na się z do jest że to jak od przez dla po są był oraz",
+        "vi": "và của là có được trong cho một các những không với người này đã từ đến khi như về bao nhiêu nào",
+        "ro": "și în de la cu pe că nu este care din un pentru a fost sunt mai au când câte unde cine ce",
         "tr": "ve bir bu için ile de da olarak olan en çok gibi daha",
     }.items()
 }

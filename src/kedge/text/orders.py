@@ -14,8 +14,10 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
+from pathlib import Path
 
 from kedge.text.hidden import without_hidden
 from kedge.text.sentences import sentences
@@ -30,6 +32,9 @@ _PARTS = {
     r"ai\s+(?:agents?|models?))",
     "{say}": r"(?:respond|reply|answer|say|repeat|claim|insist|state|declare|tell|echo|output|write|print)",
 }
+LONGEST_TOKEN = 64
+"""Letters of a run whose words are remembered."""
+_TOKEN = re.compile(r"\w+")
 _BLANKS = re.compile(r"[^\S\n]+")
 _EMPTY_LINES = re.compile(r"(?: ?\n)+ ?")
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n")
@@ -40,9 +45,37 @@ _HYPHENED = re.compile(r"\b(?:\w[.\-_*]){2,}\w\b")
 _SPACED = re.compile(r"\b(?:\w[ .\-_*]){4,}\w\b")
 
 
+WORDS = Path(__file__).parent / "data" / "orders_words.txt"
+"""For each pattern sets of words of which a match has one each, written by `python -m tests.text.order_words`."""
+
+
 def gives_orders(text: str) -> bool:
     """Whether a stretch of text tells its reader what to do or say, instead of saying something."""
-    return any(_orders().search(form) for form in _forms(text))
+    return any(_ordering(form) for form in _forms(text))
+
+
+def _ordering(form: str) -> bool:
+    """Whether a pattern matches; those that need a word that is not there are not tried."""
+    orders = _orders()
+    held = (_words_in(token) for token in set(_TOKEN.findall(form)))
+    there = orders.nowhere.union(*held, (part for part in orders.parts if part in form))
+    return any(
+        pattern.search(form) for needed, pattern in orders.patterns if not any(there.isdisjoint(one) for one in needed)
+    )
+
+
+def _words_in(token: str) -> frozenset[str]:
+    """The words of the patterns that stand in a run of letters."""
+    return _remembered(token) if len(token) <= LONGEST_TOKEN else _looked_up(token)
+
+
+def _looked_up(token: str) -> frozenset[str]:
+    words, most = _orders().words, _orders().longest
+    parts = (token[start : start + length] for start in range(len(token)) for length in range(1, most + 1))
+    return words.intersection(parts)
+
+
+_remembered = lru_cache(maxsize=32_768)(_looked_up)
 
 
 @lru_cache(maxsize=2048)
@@ -97,10 +130,38 @@ def _forms(text: str) -> list[str]:
 
 
 @cache
-def _orders() -> re.Pattern[str]:
-    """All patterns as one."""
+def order_patterns() -> tuple[str, ...]:
+    """The patterns in the order of their file, written out."""
     lines = files("kedge.text").joinpath("data", "orders.txt").read_text(encoding="utf-8").splitlines()
     patterns = [line for line in lines if line.strip() and not line.startswith("#")]
     for name, part in _PARTS.items():
         patterns = [line.replace(name, part) for line in patterns]
-    return re.compile("|".join(f"(?:{line})" for line in patterns), re.MULTILINE)
+    return tuple(patterns)
+
+
+@dataclass(frozen=True, slots=True)
+class _Orders:
+    """The patterns, and what is looked for before they are."""
+
+    patterns: tuple[tuple[tuple[frozenset[str], ...], re.Pattern[str]], ...]
+    """Each with sets of words of which a match has one each."""
+    words: frozenset[str]
+    """All these words that are letters alone."""
+    parts: tuple[str, ...]
+    """And the others."""
+    longest: int
+    """Letters of the longest word."""
+    nowhere: frozenset[str] = frozenset()
+
+
+@cache
+def _orders() -> _Orders:
+    needed = [
+        tuple(frozenset(one.split()) for one in line.split("\t") if one)
+        for line in WORDS.read_text(encoding="utf-8").splitlines()
+    ]
+    made = [re.compile(pattern, re.MULTILINE) for pattern in order_patterns()]
+    every = {word for sets in needed for one in sets for word in one}
+    words = frozenset(word for word in every if _TOKEN.fullmatch(word))
+    parts = tuple(sorted(every - words))
+    return _Orders(tuple(zip(needed, made, strict=True)), words, parts, max(map(len, words)))

@@ -43,7 +43,7 @@ _YEAR_BEFORE = re.compile(
 )
 _SAME = {"without": "with", "till": "until", "im": "in", "into": "in"}
 _ANY = frozenset("in on at for with to from by under during".split())
-_TAIL = re.compile(r"[\s,]+(?:then|instead|though|please|too|as\s+well|dann|entonces|alors)\Z", re.IGNORECASE)
+_TAIL = re.compile(r"(?<![\s,])[\s,]+(?:then|instead|though|please|too|as\s+well|dann|entonces|alors)\Z", re.IGNORECASE)
 _LOOSE = re.compile(
     r"\b(?:ones?|only|alone|each|both|same|other|others|else|own|then|rest|(?:la|el|los|las)\s+de|celle|celui)\b",
     re.IGNORECASE,

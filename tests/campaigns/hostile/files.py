@@ -196,6 +196,95 @@ def archive_files() -> list[Hostile]:
     ]
 
 
+# ------------------------------------------------------------ office files
+
+
+WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+SLIDES = "http://schemas.openxmlformats.org/presentationml/2006/main"
+OPEN = "urn:oasis:names:tc:opendocument:xmlns"
+SAID = b"The kedge anchor holds. "
+
+
+def package_of(members: dict[str, tuple[bytes, bytes, int, bytes]]) -> Callable[[Path], None]:
+    """A package; of each member what it begins with, what is repeated, how often, and how it ends."""
+
+    def write(path: Path) -> None:
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, (head, unit, times, tail) in members.items():
+                info = zipfile.ZipInfo(name)
+                info.compress_type = zipfile.ZIP_STORED if name == "mimetype" else zipfile.ZIP_DEFLATED
+                with archive.open(info, "w", force_zip64=True) as member:
+                    member.write(head)
+                    for _ in range(times // 1000):
+                        member.write(unit * 1000)
+                    member.write(unit * (times % 1000) + tail)
+
+    return write
+
+
+def word(head: bytes, unit: bytes, times: int, tail: bytes) -> Callable[[Path], None]:
+    start = head + f'<w:document xmlns:w="{WORD}"><w:body>'.encode()
+    return package_of({"word/document.xml": (start, unit, times, tail + b"</w:body></w:document>")})
+
+
+def open_document_file(body: str, unit: bytes, times: int) -> Callable[[Path], None]:
+    kind = "spreadsheet" if "table:table" in body else "text"
+    names = " ".join(f'xmlns:{name}="{OPEN}:{name}:1.0"' for name in ("office", "text", "table"))
+    head = f"<office:document-content {names}><office:body><office:{kind}>{body}".encode()
+    end = "</table:table>" if kind == "spreadsheet" else ""
+    tail = f"{end}</office:{kind}></office:body></office:document-content>".encode()
+    mime = f"application/vnd.oasis.opendocument.{kind}".encode()
+    return package_of({"mimetype": (mime, b"", 0, b""), "content.xml": (head, unit, times, tail)})
+
+
+def book(times: int, chapter: str = "a.xhtml") -> Callable[[Path], None]:
+    """A book whose one chapter stands in its order so often."""
+    container = '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container" version="1.0"><rootfiles>'
+    item = f'<item id="a" href="{chapter}" media-type="application/xhtml+xml"/>'
+    start = f'<package xmlns="http://www.idpf.org/2007/opf" version="3.0"><manifest>{item}</manifest><spine>'
+    rootfile = '<rootfile full-path="c.opf" media-type="application/oebps-package+xml"/></rootfiles></container>'
+    return package_of(
+        {
+            "mimetype": (b"application/epub+zip", b"", 0, b""),
+            "META-INF/container.xml": (f"{container}{rootfile}".encode(), b"", 0, b""),
+            "c.opf": (start.encode(), b'<itemref idref="a"/>', times, b"</spine></package>"),
+            "a.xhtml": (b"", b"<p>" + SAID + b"</p>", 20_000, b""),
+        }
+    )
+
+
+def office_files() -> list[Hostile]:
+    text = b"<w:p><w:r><w:t>%s</w:t></w:r></w:p>"
+    named = "".join(
+        f'<!ENTITY {name} "{(of or "aaaaaaaaaa") * 10}">'
+        for name, of in zip("abcdefgh", ["", *(f"&{one};" for one in "abcdefg")], strict=True)
+    )
+    slides = {
+        f"ppt/slides/slide{number}.xml": (f'<p:sld xmlns:p="{SLIDES}"/>'.encode(), b"", 0, b"")
+        for number in range(60_000)
+    }
+    presentation = {"ppt/presentation.xml": (f'<p:presentation xmlns:p="{SLIDES}"/>'.encode(), b"", 0, b"")}
+    row = '<table:table-row table:number-rows-repeated="1000000000">'
+    cell = '<table:table-cell table:number-columns-repeated="1000000000" office:value-type="string">'
+    repeated = f'<table:table table:name="x">{row}{cell}<text:p>kedge</text:p></table:table-cell></table:table-row>'
+    return [
+        Hostile("spaces-endless.docx", "documents", word(b"", b" ", 300_000_000, b"")),
+        Hostile("paragraphs-endless.docx", "documents", word(b"", text % SAID, 6_000_000, b"")),
+        Hostile("tables-deep.docx", "documents", word(b"", b"<w:tbl><w:tr><w:tc>", 200_000, b"")),
+        Hostile("entities.docx", "documents", word(f"<!DOCTYPE d [{named}]>".encode(), text % b"&h;", 1, b"")),
+        Hostile("slides-many.pptx", "documents", package_of({**presentation, **slides})),
+        Hostile(
+            "spaces-counted.odt",
+            "documents",
+            open_document_file('<text:p>kedge<text:s text:c="2000000000"/></text:p>', b"", 0),
+            taken=True,
+        ),
+        Hostile("cells-repeated.ods", "table", open_document_file(repeated, b"", 0)),
+        Hostile("chapter-again.epub", "documents", book(200_000)),
+        Hostile("chapter-outside.epub", "documents", book(1, "../../../../../../etc/passwd")),
+    ]
+
+
 # ------------------------------------------------------------ markup and text
 
 
@@ -264,11 +353,52 @@ def broken_parquet(path: Path) -> None:
     path.write_bytes(b"PAR1" + bytes(200) + struct.pack("<I", 2**31 - 1) + b"PAR1")
 
 
+PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+SHEET = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+WORKBOOK = {
+    "[Content_Types].xml": f'<Types xmlns="{PACKAGE}/content-types">'
+    '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+    '<Default Extension="xml" ContentType="application/xml"/></Types>',
+    "_rels/.rels": f'<Relationships xmlns="{PACKAGE}/relationships">'
+    f'<Relationship Id="r1" Type="{OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+    "xl/workbook.xml": f'<workbook xmlns="{SHEET}" xmlns:r="{OFFICE}">'
+    '<sheets><sheet name="one" sheetId="1" r:id="r1"/></sheets></workbook>',
+    "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{PACKAGE}/relationships">'
+    f'<Relationship Id="r1" Type="{OFFICE}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>',
+}
+"""Everything of a workbook but its sheet."""
+
+
+def workbook(rows: bytes, times: int = 1) -> Callable[[Path], None]:
+    """A workbook whose sheet holds these rows so often."""
+
+    def write(path: Path) -> None:
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, text in WORKBOOK.items():
+                archive.writestr(name, text)
+            with archive.open("xl/worksheets/sheet1.xml", "w") as sheet:
+                sheet.write(f'<worksheet xmlns="{SHEET}"><sheetData>'.encode())
+                for _ in range(times):
+                    sheet.write(rows)
+                sheet.write(b"</sheetData></worksheet>")
+
+    return write
+
+
+def cells(*places: str) -> bytes:
+    """A row for each cell, named like `A1`."""
+    row = b'<row><c r="%s" t="inlineStr"><is><t>kedge</t></is></c></row>'
+    return b"".join(row % place.encode() for place in places)
+
+
 def row_files() -> list[Hostile]:
     deep = "[" * 100_000
     return [
         Hostile("rows-endless.parquet", "table", parquet_bomb),
         Hostile("footer.parquet", "table", broken_parquet),
+        Hostile("far-cell.xlsx", "table", workbook(cells("A1", "XFD1048576"))),
+        Hostile("rows-endless.xlsx", "table", workbook(b'<row><c t="str"><v>kedge</v></c></row>' * 20_000, 250)),
         Hostile("lists.json", "table", _text("[" + "[]," * 12_000_000 + "[]]")),
         Hostile("deep.json", "table", _text(deep)),
         Hostile("deep.jsonl", "table", _text(deep + "\n" + '{"a": 1}\n'), taken=True),
@@ -280,6 +410,8 @@ def row_files() -> list[Hostile]:
             _text(",".join(f"c{n}" for n in range(20_000)) + "\n" + ",".join("1" * 20_000) + "\n"),
             taken=True,
         ),
+        Hostile("one-line.csv", "table", _text("a," * 2_000_000)),
+        Hostile("million-columns.csv", "table", _text(",".join("c" * 1_000_000) + "\n" + ",".join("1" * 1_000_000))),
         Hostile("open-quote.csv", "table", _text('a,b\n1,"' + "x" * 12_000_000), taken=True),
         Hostile("formulas.csv", "table", _text("a,b\n=cmd|' /C calc'!A0,1\n@SUM(1),2\n"), taken=True),
         Hostile(
@@ -364,4 +496,4 @@ def folder_files() -> list[Hostile]:
 
 def hostile_set() -> list[Hostile]:
     """All of them."""
-    return [*pdf_files(), *archive_files(), *markup_files(), *row_files(), *folder_files()]
+    return [*pdf_files(), *archive_files(), *office_files(), *markup_files(), *row_files(), *folder_files()]

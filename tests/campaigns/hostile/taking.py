@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -121,14 +122,14 @@ def verdict(case: Hostile, found: dict[str, Any], seconds: float, memory: int) -
     return "; ".join(fault for fault, there in faults.items() if there)
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only")
     parser.add_argument("--alone", help=argparse.SUPPRESS)
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--memory", type=int, default=768)
     parser.add_argument("--output", type=int, default=64)
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     if given.alone:
         _alone(given.alone, given)
         return
@@ -147,3 +148,7 @@ def main() -> None:
             print(found.get("message", found))
     print(f"\n{bad} of the files are neither refused nor harmless" if bad else "\nall refused or harmless")
     sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()

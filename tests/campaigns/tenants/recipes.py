@@ -166,6 +166,27 @@ def _page(pick: Pick) -> dict[str, Any]:
 
 Recipe = Callable[[Pick], Call]
 RECIPES: dict[str, Recipe] = {
+    "GET /api/access/check": lambda p: Call(
+        "GET", "/api/access/check", {"user": "user:eve,group:all", "document_id": p.one("document", "lesson")}
+    ),
+    "GET /api/access/report": lambda p: Call("GET", "/api/access/report", {"document_id": p.one("document", "lesson")}),
+    "GET /api/access/log": lambda p: Call("GET", "/api/access/log", {"document_id": p.one("document", "lesson")}),
+    "PUT /api/documents/{document_id}/readers": lambda p: Call(
+        "PUT", f"/api/documents/{p.one('document', 'lesson')}/readers", json={"readers": ["public"]}
+    ),
+    "PUT /api/documents/{document_id}/hold": lambda p: Call(
+        "PUT", f"/api/documents/{p.one('document', 'lesson')}/hold", json={"reason": "mine"}
+    ),
+    "DELETE /api/documents/{document_id}/hold": lambda p: Call(
+        "DELETE", f"/api/documents/{p.one('document', 'lesson')}/hold"
+    ),
+    "DELETE /api/documents/{document_id}/traces": lambda p: Call(
+        "DELETE", f"/api/documents/{p.one('document', 'lesson')}/traces"
+    ),
+    "GET /api/collections/{name}/readers": lambda p: Call("GET", f"/api/collections/{_path(p.collection())}/readers"),
+    "PUT /api/collections/{name}/readers": lambda p: Call(
+        "PUT", f"/api/collections/{_path(p.collection())}/readers", json={"readers": ["user:eve"]}
+    ),
     "POST /api/query": lambda p: Call("POST", "/api/query", json=_query(p)),
     "POST /api/query/stream": lambda p: Call("POST", "/api/query/stream", json=_query(p)),
     "POST /api/search": lambda p: Call("POST", "/api/search", json=_query(p)),
@@ -252,6 +273,44 @@ RECIPES: dict[str, Recipe] = {
         "GET", f"/api/documents/{p.one('document', 'lesson', 'passage')}"
     ),
     "DELETE /api/documents/{document_id}": lambda p: Call("DELETE", f"/api/documents/{p.one('document', 'lesson')}"),
+    "GET /api/documents/{document_id}/pages/{page}": lambda p: Call(
+        "GET", f"/api/documents/{p.one('document', 'lesson')}/pages/1", {"start": 0, "end": 50}
+    ),
+    "GET /api/documents/{document_id}/pages/{page}/image": lambda p: Call(
+        "GET", f"/api/documents/{p.one('document', 'lesson')}/pages/1/image", {"width": 100}
+    ),
+    "GET /api/documents/{document_id}/original": lambda p: Call(
+        "GET", f"/api/documents/{p.one('document', 'lesson')}/original"
+    ),
+    "POST /api/documents/{document_id}/ingest": lambda p: Call(
+        "POST", f"/api/documents/{p.one('document', 'lesson')}/ingest"
+    ),
+    "GET /api/ingest": lambda p: Call("GET", "/api/ingest", {"limit": 100}),
+    "POST /api/query/suggestions": lambda p: Call(
+        "POST", "/api/query/suggestions", json={"query": p.question(), "collection": p.collection()}
+    ),
+    "GET /api/sources": lambda p: Call("GET", "/api/sources"),
+    "POST /api/sources": lambda p: Call(
+        "POST",
+        "/api/sources",
+        json={"url": "https://docs.example/", "name": p.one("source"), "collection": p.collection()},
+    ),
+    "GET /api/sources/{name}": lambda p: Call("GET", f"/api/sources/{_path(p.one('source'))}"),
+    "POST /api/sources/{name}/sync": lambda p: Call("POST", f"/api/sources/{_path(p.one('source'))}/sync"),
+    "DELETE /api/sources/{name}": lambda p: Call("DELETE", f"/api/sources/{_path(p.one('source'))}"),
+    "GET /api/conversations": lambda p: Call("GET", "/api/conversations", {"offset": 0}),
+    "POST /api/conversations": lambda p: Call("POST", "/api/conversations", json={"name": "Eve"}),
+    "GET /api/conversations/{conversation_id}": lambda p: Call("GET", f"/api/conversations/{p.one('talk')}"),
+    "PATCH /api/conversations/{conversation_id}": lambda p: Call(
+        "PATCH", f"/api/conversations/{p.one('talk')}", json={"name": "Eve"}
+    ),
+    "DELETE /api/conversations/{conversation_id}": lambda p: Call("DELETE", f"/api/conversations/{p.one('talk')}"),
+    "POST /api/conversations/{conversation_id}/turns": lambda p: Call(
+        "POST", f"/api/conversations/{p.one('talk')}/turns", json={"query": p.question(), "collection": p.collection()}
+    ),
+    "DELETE /api/conversations/{conversation_id}/turns/{turn_id}": lambda p: Call(
+        "DELETE", f"/api/conversations/{p.one('talk')}/turns/{p.one('query')}"
+    ),
     "GET /api/collections": lambda p: Call("GET", "/api/collections", {"name": p.one("collection")}),
     "GET /api/collections/{name}": lambda p: Call("GET", f"/api/collections/{_path(p.collection())}"),
     "DELETE /api/collections/{name}": lambda p: Call("DELETE", f"/api/collections/{_path(p.collection())}"),

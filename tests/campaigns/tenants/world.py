@@ -33,8 +33,8 @@ QUESTIONS = (
     "And who keeps it?",
 )
 """What the owner's knowledge answers; none holds a mark."""
-KINDS = ("collection", "document", "passage", "job", "query", "conversation", "session", "graph", "node", "edge",
-         "course", "lesson", "lesson_passage")  # fmt: skip
+KINDS = ("collection", "document", "passage", "job", "query", "conversation", "talk", "source", "session", "graph",
+         "node", "edge", "course", "lesson", "lesson_passage")  # fmt: skip
 
 
 @dataclass
@@ -157,6 +157,13 @@ async def _documents(world: World, owner: httpx.AsyncClient) -> None:
         body = {"query": f"What does {world.mark('asked')} open?", "session_id": conversation, "collection": collection}
         answer = (await owner.post("/api/query", json=body)).json()
         world.knows("query", answer["query_id"])
+        connected = {"url": "https://docs.example/", "name": f"source-{world.mark('source')}", "collection": collection}
+        assert (await owner.post("/api/sources", json=connected)).status_code == 201
+        world.knows("source", connected["name"])
+        kept = (await owner.post("/api/conversations", json={"name": world.mark("talk")})).json()
+        talk = world.knows("talk", kept["conversation_id"])
+        told = {"query": f"Who keeps {world.mark('asked')}?", "collection": collection}
+        assert (await owner.post(f"/api/conversations/{talk}/turns", json=told)).status_code == 200
         rating = {"query_id": answer["query_id"], "rating": 4, "comment": world.mark("comment")}
         assert (await owner.post("/api/feedback", json=rating)).status_code == 201
     faulty = await owner.post("/api/ingest", data={"collection": private}, files={"file": ("x.pdf", b"\x00\x01")})

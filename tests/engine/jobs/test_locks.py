@@ -66,6 +66,15 @@ def test_documents_are_written_side_by_side_between_processes(tmp_path: Path) ->
     asyncio.run(body())
 
 
+def test_collections_are_written_side_by_side_in_one_process() -> None:
+    async def body() -> None:
+        locks = LocalLocks()
+        assert not await holds_back(locks.writing(SCOPE), locks.writing(Scope(DEFAULT_TENANT, "other")))
+        assert not await holds_back(locks.writing(SCOPE), locks.writing(Scope("other", SCOPE.collection)))
+
+    asyncio.run(body())
+
+
 def test_a_named_lock_is_waited_for_or_not(locks: Locks) -> None:
     async def body() -> None:
         x, y = f"x{uuid4().hex}", f"y{uuid4().hex}"  # of this test alone: the server is shared

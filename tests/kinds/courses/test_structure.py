@@ -13,6 +13,7 @@ from kedge.core.settings import load_settings
 from kedge.core.values import Answer, Query
 from kedge.core.values.filters import Range
 from kedge.engine.engine import Engine
+from kedge.kinds.courses.asking import Part, structure_asked
 from tests.kinds.courses.conftest import BOOK, LESSONS, MEMORY, ingest, lesson, write
 
 WAVES = {
@@ -51,12 +52,102 @@ def titles(answer: Answer) -> list[str]:
         ("What must I know before Sampling?", "1.2 Harmonics (module 1)", ["Sampling", "Waves", "Harmonics"]),
         ("Is Harmonics needed for Sampling?", "Yes.", ["Harmonics", "Sampling"]),
         ("Is Filters needed for Sampling?", "No.", ["Filters", "Sampling"]),
+        ("What’s in the second module?", "2 lessons in module 2", ["Sampling", "Filters"]),
+        ("I finished lesson 1.2. What is next?", "comes module 2, 2.1 Sampling", ["Harmonics", "Sampling"]),
+        ("What does Sampling depend on?", "1.2 Harmonics (module 1)", ["Sampling", "Waves", "Harmonics"]),
+        ("Does Sampling require Harmonics?", "Yes.", ["Harmonics", "Sampling"]),
+        ("Can I skip Harmonics before Sampling?", "No.", ["Harmonics", "Sampling"]),
+        ("Can I take Sampling without Filters?", "Yes.", ["Filters", "Sampling"]),
+        ("Where do I start?", "The first lesson in this course is module 1, 1.1 Waves", ["Waves"]),
     ],
 )
 def test_a_course_knows_its_structure(kedge: Kedge, question: str, said: str, cited: list[str]) -> None:
     answer = kedge.ask(question)
     assert said in answer.answer
     assert titles(answer) == cited
+
+
+ASKED: dict[Part, str] = {
+    "lessons": """
+        Which lessons does module 2 contain? | What topics does module 2 cover? | Give me the lessons in module 2
+        Show me module 2's lessons | Lessons in module 2 | Table of contents of module 2 | What does module 2 teach?
+        Which lessons make up module 2? | what lessons are there in chapter 2 of module 2
+        List every lesson in the course
+        Show all lessons | Which lessons are there? | Which lessons come in the last module? | What is in module 2?""",
+    "after": """
+        What's the next lesson after 1.2? | Which lesson follows 2.1? | What should I study after lesson 2.1?
+        What do I do after Sampling? | What follows Sampling? | After lesson 2.1, what comes next?
+        next lesson after Sampling
+        What comes after the lesson on sampling? | What comes next after lesson 2.1 of module 2?""",
+    "count": """
+        How many lessons? | How many lessons does the course have? | How many lessons are in module 2?
+        What is the number of lessons? | number of lessons in module 2 | How many lessons are there in total?""",
+    "count modules": "How many modules? | How many modules does the course have? | What is the number of modules?",
+    "modules": "What modules are there? | Show me the modules | What are the modules of this course?",
+    "summary": """
+        Summary of lesson 2.1 | What does lesson 2.1 cover? | What do I learn in lesson 2.1?
+        Can you summarise lesson 2.1?
+        Explain lesson 2.1 briefly | Give me a short overview of lesson 2.1 | Summarise the lesson on sampling
+        Summarise Sampling | What is lesson 2.1 of module 2 about?""",
+    "before": """
+        What does lesson 2.1 depend on? | What does Sampling require? | Which lessons does Sampling build on?
+        What is required for lesson 2.1?""",
+    "needed": """
+        Is Harmonics required for Sampling? | Is Harmonics a prerequisite of Sampling?
+        Do I need Harmonics for Sampling?
+        Do I need to know Harmonics before Sampling? | Must I take Harmonics before Sampling?
+        Is lesson 1.1 needed for lesson 2.1? | Is Harmonics necessary to understand Sampling?""",
+    "spared": "Can I skip Harmonics before Sampling? | Can I take Sampling without Harmonics?",
+    "first": "What is the first lesson? | Which lesson comes first? | Where does module 2 begin?",
+    "last": "What is the last lesson of module 2? | Which lesson is the last in module 2?",
+}
+NO_STRUCTURE = """
+    What is sampling? | What does a filter let pass? | How many samples are taken in module 2?
+    What does sampling measure?
+    What is needed for a steady signal? | Is a filter needed for noise reduction? | What does sampling require?
+    What comes after the signal is filtered? | What lesson is learned from waves?
+    How many lessons were learned in 1998?
+    What is in module 9? | What comes after lesson 7.7? | Is Harmonics needed for cooking?
+    Summarise the history of radio
+"""
+
+
+def asked_of(text: str) -> list[str]:
+    return [one.strip() for line in text.splitlines() for one in line.split("|") if one.strip()]
+
+
+@pytest.mark.req("C-11")
+@pytest.mark.parametrize(("part", "question"), [(part, one) for part, text in ASKED.items() for one in asked_of(text)])
+def test_it_is_understood_in_many_words(kedge: Kedge, part: str, question: str) -> None:
+    asked = structure_asked(question, kedge.lessons("waves"))
+    assert asked is not None
+    assert asked.part == part
+
+
+@pytest.mark.req("C-11")
+@pytest.mark.parametrize("question", asked_of(NO_STRUCTURE))
+def test_what_lessons_teach_is_not_taken_for_structure(kedge: Kedge, question: str) -> None:
+    assert structure_asked(question, kedge.lessons("waves")) is None
+
+
+@pytest.mark.req("C-11")
+def test_overviews_are_no_lessons_to_count_and_a_number_of_several_modules_is_asked_back(tmp_path: Path) -> None:
+    with Kedge(tmp_path / "home", collection="tides", embedder="hash:64") as kedge:
+        pages = {
+            "module-1/README.md": "# About tides\n\nThis module is about tides.\n",
+            "module-1/ebb.md": lesson("1/1.1", "Ebb", "The ebb is when water falls.", prerequisites="[]"),
+            "module-2/README.md": "# About moons\n\nThis module is about moons.\n",
+            "module-2/moon.md": lesson("2/1.1", "Moon", "The moon pulls the water.", prerequisites="[]"),
+        }
+        kedge.ingest(write(tmp_path / "course", pages), kind="course")
+        counted = kedge.ask("How many lessons are there?")
+        assert (counted.short_answer, counted.answer[:9]) == ("2", "2 lessons")
+        assert "2 overviews" in counted.answer
+        assert kedge.ask("What comes after Ebb?").short_answer == "Moon"
+        several = kedge.ask("Summarise lesson 1.1")
+        assert titles(several) == ["Ebb", "Moon"]
+        assert "Name the module: “Summarise lesson 1.1 of module 1”." in several.answer
+        assert set(titles(kedge.ask("Summarise lesson 1.1 of module 2"))) <= {"Moon"}
 
 
 @pytest.mark.req("C-11")

@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
+from mcp import Client
 
 from kedge import Kedge
 from kedge.core.errors import UsageError
@@ -26,6 +27,7 @@ from kedge.surfaces.server.app import create_app
 from kedge.surfaces.server.run import UvicornServer, bind, url_of
 from tests.kinds.courses.conftest import BOOK, LESSONS, lesson, write
 from tests.support.surfaces import follow, http_client
+from tests.surfaces.mcp.test_mcp import with_client
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +53,62 @@ def client(tmp_path_factory: pytest.TempPathFactory, folder: Path) -> Iterator[h
             yield client
         server.should_exit = True
         thread.join()
+
+
+LIDAR = "How does a lidar measure distance?"
+WIDE = {"hardware_tier": {"lte": 4}}
+
+
+@pytest.mark.req("C-16", "C-07")
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/api/query", {"query": LIDAR, "collection": "robots"}),
+        ("/api/query", {"query": LIDAR, "collection": "robots", "stream": True}),
+        ("/api/query/stream", {"query": LIDAR, "collection": "robots"}),
+        ("/api/search", {"query": LIDAR, "collection": "robots", "top_k": 20}),
+        (
+            "/v1/chat/completions",
+            {"model": "kedge/robots", "messages": [{"role": "user", "content": LIDAR}]},
+        ),
+    ],
+)
+def test_each_address_shows_tier_1_unless_another_is_given(
+    client: httpx.Client, path: str, body: dict[str, Any]
+) -> None:
+    """The lidar lesson is of tier 4: nothing of it, nor its title, comes back to who says nothing of a tier."""
+    shown = client.post(path, json=body).raise_for_status().text
+    assert "by pulses" not in shown
+    assert "Lidar" not in shown
+    assert "by pulses" in client.post(path, json={**body, "filter": WIDE}).raise_for_status().text
+
+
+@pytest.mark.req("C-16", "C-07")
+def test_an_agent_and_a_terminal_see_tier_1_unless_another_is_given(
+    tmp_path: Path, folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    home = tmp_path / "home"
+    with Kedge(home, embedder="hash:64", collection="robots") as kedge:
+        kedge.ingest(folder, kind="course")
+
+    def terminal(*arguments: str) -> str:
+        capfd.readouterr()
+        run = run_cli(["--home", str(home), *arguments, "-c", "robots"])
+        assert run == 0
+        return capfd.readouterr().out
+
+    async def agent(client: Client) -> None:
+        for tool in ("ask", "search"):
+            asked = {"question": LIDAR, "collection": "robots"}
+            narrow = str((await client.call_tool(tool, asked)).structured_content)
+            assert "by pulses" not in narrow
+            wide = await client.call_tool(tool, {**asked, "filter": WIDE})
+            assert "by pulses" in str(wide.structured_content)
+
+    for command in ("ask", "search"):
+        assert "by pulses" not in terminal(command, LIDAR)
+        assert "by pulses" in terminal(command, LIDAR, "--filter", "hardware_tier<=4")
+    with_client(home, agent)
 
 
 @pytest.mark.req("C-07", "C-11")

@@ -106,7 +106,8 @@ def embedded(scale: float = 1.0) -> list[tuple[int, tuple[str, str, str]]]:
 
 
 def settings(tmp_path: Path, **more: Any) -> Settings:
-    return load_settings(environ={}, home=tmp_path / "home", **more)
+    """With the model that the table's owner embeds by."""
+    return load_settings(environ={}, home=tmp_path / "home", **{"embedder": "minilm", **more})
 
 
 def request(url: str = URL, **more: Any) -> IngestRequest:

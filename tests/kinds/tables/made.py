@@ -19,6 +19,7 @@ _SQL = {
     ColumnType.BOOLEAN: "BOOLEAN",
     ColumnType.DATE: "DATE",
     ColumnType.TIME: "TIMESTAMP",
+    ColumnType.CLOCK: "BIGINT",
 }
 
 SHOP = [
@@ -33,6 +34,26 @@ SHOP = [
     ("rating", ColumnType.INTEGER),
     ("paid_by", ColumnType.CATEGORY),
     ("returned", ColumnType.BOOLEAN),
+]
+SAILINGS = [
+    ("year", ColumnType.INTEGER),
+    ("month", ColumnType.INTEGER),
+    ("day", ColumnType.INTEGER),
+    ("wday", ColumnType.CATEGORY),
+    ("logged_at", ColumnType.TIME),
+    ("dep_time", ColumnType.CLOCK),
+    ("arr_time", ColumnType.CLOCK),
+    ("dep_delay", ColumnType.INTEGER),
+    ("line", ColumnType.CATEGORY),
+    ("name", ColumnType.CATEGORY),
+    ("port", ColumnType.CATEGORY),
+    ("distance", ColumnType.INTEGER),
+    ("passengers", ColumnType.INTEGER),
+    ("captain_id", ColumnType.ID),
+    ("nameFirst", ColumnType.CATEGORY),
+    ("nameLast", ColumnType.CATEGORY),
+    ("rating", ColumnType.REAL),
+    ("tour", ColumnType.BOOLEAN),
 ]
 HOSPITAL = [
     ("visit_id", ColumnType.ID),
@@ -142,6 +163,45 @@ def _shop() -> list[Row]:
             )
         )
     return rows
+
+
+def _sailings() -> list[Row]:
+    """Local days, and the moments of them in a zone seven hours behind; codes of lines with their names."""
+    dice = random.Random(17)
+    lines = {"NX": "Norlund Ferries", "BV": "Blue Voyage Ltd", "SK": "Skerry Lines"}
+    ports = ["Harwick", "Lund", "OR", "WA"]
+    people = [(f"cap{n:03}", first, last) for n, (first, last) in enumerate(_captains())]
+    rows: list[Row] = []
+    for _ in range(1500):
+        start = datetime(2018, 1, 1) + timedelta(minutes=dice.randrange(2 * 365 * 24 * 60))
+        line = dice.choice(["NX", "NX", "NX", "BV", "BV", "SK"])
+        end = start + timedelta(minutes=dice.randrange(30, 300))
+        late = dice.choice([-3, 0, 4, 15, 45, 80]) + (10 if line == "SK" else 0)
+        rows.append(
+            (
+                start.year,
+                start.month,
+                start.day,
+                start.strftime("%a"),
+                start + timedelta(hours=7),
+                start.hour * 100 + start.minute,
+                end.hour * 100 + end.minute,
+                late if dice.random() > 0.05 else None,
+                line,
+                lines[line],
+                dice.choice(ports),
+                dice.randrange(12, 2600),
+                dice.randrange(4, 900),
+                *dice.choice(people),
+                dice.choice([1.0, 2.5, 4.0, 4.5, 5.0]),
+                dice.random() < 0.2,
+            )
+        )
+    return rows
+
+
+def _captains() -> list[tuple[str, str]]:
+    return [(first, last) for first in ("Ada", "Bo", "Cleo") for last in ("Marsh", "Nolan")]
 
 
 def _hospital() -> list[Row]:
@@ -270,6 +330,7 @@ def _tickets() -> list[Row]:
 
 
 MADE = {
+    "sailings": (SAILINGS, _sailings),
     "shop_sales": (SHOP, _shop),
     "hospital_visits": (HOSPITAL, _hospital),
     "football_matches": (FOOTBALL, _football),

@@ -149,3 +149,49 @@ def test_a_name_as_it_is_written_is_not_another_of_the_same_root(run: Run, tmp_p
     path.write_text("\n".join(["name,births", *lines]), "utf-8")
     answer = ask(run, path, "total births of Emily")
     assert answer.short_answer == "400"
+
+
+def crossings(zone: str = "") -> str:
+    """Crossings with an empty boat now and then, and a moment; `zone` as databases write it."""
+    lines = ["boat,late,left_at"]
+    for row in range(ROWS):
+        boat, late = ("NA", "NA") if row % 10 == 0 else (f"B{row % 7}", str(row % 30))
+        lines.append(f"{boat},{late},2021-{row % 12 + 1:02}-0{row % 9 + 1} 0{row % 9}:30:00{zone}")
+    return "\n".join(lines)
+
+
+@pytest.mark.req("T-10")
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [("How many different boats are there?", "7"), ("How many rows have no boat?", str(ROWS // 10))],
+)
+def test_what_stands_for_no_number_stands_for_no_name(run: Run, tmp_path: Path, question: str, value: str) -> None:
+    path = tmp_path / "crossings.csv"
+    path.write_text(crossings(), "utf-8")
+    answer = ask(run, path, question)
+    assert answer.metadata["plan"]["exact"]  # type: ignore[index,call-overload]
+    assert answer.short_answer == value
+
+
+@pytest.mark.req("T-03")
+def test_a_league_called_na_stays_where_no_number_is_missing(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "leagues.csv"
+    path.write_text("\n".join(["league,wins", *(f"{('NA', 'AL', 'NL')[row % 3]},{row}" for row in range(ROWS))]))
+
+    async def scenario(desk: Desk) -> dict[str, int]:
+        await desk.feed(path)
+        return {column.name: column.distinct for column in (await desk.session()).columns}
+
+    assert run(scenario)["league"] == 3
+
+
+@pytest.mark.req("T-03")
+def test_a_moment_with_a_short_zone_is_a_moment(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "crossings.csv"
+    path.write_text(crossings("+00"), "utf-8")
+
+    async def scenario(desk: Desk) -> dict[str, str]:
+        await desk.feed(path)
+        return {column.name: column.holds for column in (await desk.session()).columns}
+
+    assert run(scenario)["left_at"] == "time"

@@ -140,7 +140,7 @@ def test_each_thing_that_is_compared_gets_its_own_rows(run: Run, tmp_path: Path)
         assert sum("pear" in text for text in texts) == 30
         assert 200 <= sum("apple" in text for text in texts) <= 202  # a word may look like another to this model
         assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
-        few = await desk.ask("what is said of the apple", top_k=7, threshold=0.1)
+        few = await desk.ask("news about apple things", top_k=7, threshold=0.1)
         assert few.metadata["k"] == 7
         assert few.metadata["retrieval_count"] == 7
 

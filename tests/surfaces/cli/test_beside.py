@@ -14,13 +14,14 @@ import httpx
 import pytest
 
 from tests.models.model_server import serving as model_server
-from tests.support.forked import SECONDS, piped
+from tests.support.forked import SECONDS, piped, said_first
 from tests.support.surfaces import QUESTION, write_corpus
 from tests.surfaces.cli.conftest import Kedge
 from tests.surfaces.server.serving import process
 
 SLOW = "ponderous"
 """A text with this word is embedded when the test says so."""
+WAITS = "waiting for another kedge command on this home"
 
 
 @pytest.fixture
@@ -135,11 +136,30 @@ def test_a_question_is_answered_while_an_ingest_runs(
         assert [one["title"] for one in found] == ["Jib"]
         assert kedge("job", "list", "--json").json()[0]["status"] == "embedding"
         with piped(["check", "--home", str(home)], os.environ) as check:
+            check.wait_noted(WAITS)
             go_on.set()
             assert ingest.wait() == 0
-            assert check.wait() == 0, "it has waited"
-            assert "waiting for another kedge command on this home" in check.read_all()[1]
+            assert check.wait() == 0
     assert {one["title"] for one in kedge("document", "list", "--json").json()} == {"Jib", "Hull"}
+
+
+def test_a_server_waits_for_a_command_and_not_for_another_server(
+    kedge: Kedge, slow: tuple[threading.Event, threading.Event], home: Path, tmp_path: Path
+) -> None:
+    asked, go_on = slow
+    (tmp_path / "hull.md").write_text(f"# Hull\n\nThe hull is {SLOW}.\n")
+    with piped(["ingest", str(tmp_path / "hull.md"), "--home", str(home)], os.environ) as ingest:
+        assert asked.wait(SECONDS)
+        with piped(["serve", "--port", "0", "--home", str(home)], os.environ) as server:
+            server.wait_noted(WAITS)
+            go_on.set()
+            assert ingest.wait() == 0
+            assert said_first(server).startswith("Kedge serves")
+            second = kedge("serve", "--port", "0")
+            assert second.code == 1
+            assert "in use by another Kedge process (pid " in second.err
+            server.send_signal(signal.SIGTERM)
+            assert server.wait() == 0
 
 
 def test_a_home_with_a_long_name_has_its_socket_elsewhere(kedge: Kedge, tmp_path: Path) -> None:

@@ -73,12 +73,25 @@ def test_bad_file_among_good_ones_is_reported_and_loses_nothing(kedge: Kedge, tm
     assert kedge("search", "reef knot", "--json").json()["results"][0]["title"] == "Good"
 
 
-def test_missing_path_fails(kedge: Kedge, tmp_path: Path) -> None:
+@pytest.mark.parametrize("there", [False, True])
+def test_missing_path_or_empty_folder_fails(kedge: Kedge, tmp_path: Path, *, there: bool) -> None:
+    if there:
+        (tmp_path / "nowhere" / "deeper").mkdir(parents=True)
     ran = kedge("ingest", str(tmp_path / "nowhere"))
     assert ran.code == 1
     assert "nowhere" in ran.err
     assert "complete" not in ran.err
     assert kedge("collection", "list", "--json").json() == [], "no collection is made for a slip of the pen"
+
+
+def test_a_folder_that_was_emptied_is_taken_out(kedge: Kedge, tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "jib.md").write_text("# Jib\n\nThe jib is a small sail.\n")
+    assert kedge("ingest", str(folder)).code == 0
+    (folder / "jib.md").unlink()
+    assert kedge("ingest", str(folder)).code == 0
+    assert kedge("document", "list", "--json").json() == []
 
 
 def test_unknown_mode_is_wrong_usage(kedge: Kedge, corpus: Path) -> None:
@@ -91,8 +104,8 @@ def test_unknown_format_is_wrong_usage_and_the_known_ones_are_listed(kedge: Kedg
     ran = kedge("ingest", str(corpus), "--format", "wordstar", "--json")
     assert ran.code == 2
     assert ran.json()["error"]["code"] == "invalid_request"
-    known = "code, docx, epub, html, mail, markdown, msg, notebook, odt, pdf, picture, pptx, rst, rtf, sheets, text"
-    assert ran.json()["error"]["hint"] == f"Known: {known}."
+    known = "code csv docx epub html mail markdown msg notebook odt pdf picture pptx rst rtf sheets text".split()
+    assert ran.json()["error"]["hint"] == f"Known: {', '.join(known)}."
 
 
 def test_interrupt_says_how_to_go_on(kedge: Kedge, corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -136,7 +136,7 @@ def test_the_rest_of_doctor_is_not_disturbed(examined: dict[str, Any]) -> None:
     assert [one for one in others if one["status"] == "failed"] == []
     (own,) = (one for one in others if one["name"] == "plug-ins")
     assert own["found"].startswith("Kedge's own: ")
-    assert own["found"].endswith(" 5 kinds")
+    assert own["found"].endswith(" 5 kinds, 14 sources")
 
 
 def test_the_program_works_with_what_is_whole_and_names_the_rest(environment: dict[str, str], tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -173,6 +174,15 @@ def test_bad_filter_says_how_to_write_it(kedge: Kedge, filled: Path) -> None:
     assert "key=value" in ran.err
 
 
+def test_a_field_that_no_passage_has_is_an_error_that_lists_the_fields(kedge: Kedge, filled: Path) -> None:
+    for verb in ("search", "ask"):
+        ran = kedge(verb, "knot", "--filter", "langage=en", "--home", str(filled))
+        assert ran.code == 2
+        assert "Did you mean 'language'?" in ran.err
+        assert "has_table, ingested_at, language, page" in ran.err
+    assert kedge("search", "knot", "--filter", "language=fr", "--home", str(filled)).code == 0
+
+
 def test_unknown_collection_fails_and_says_so(kedge: Kedge, filled: Path) -> None:
     ran = kedge("ask", QUESTION, "--collection", "nowhere", "--home", str(filled), "--json")
     assert ran.code == 1
@@ -193,3 +203,20 @@ def test_top_k_is_a_positive_whole_number_or_a_clear_error(kedge: Kedge, filled:
     ran = kedge("search", "anchor", "--top-k", top_k, "--home", str(filled))
     assert ran.code == 2
     assert "top" in ran.err
+
+
+def test_as_of_a_date_what_was_live_then_is_found(kedge: Kedge, tmp_path: Path) -> None:
+    folder = tmp_path / "watch"
+    folder.mkdir()
+    (folder / "watch.txt").write_text("Ada is on watch tonight.")
+    kedge("ingest", str(folder), "-c", "watch")
+    before = datetime.now(UTC).isoformat()
+    (folder / "watch.txt").write_text("Grace is on watch tonight.")
+    kedge("ingest", str(folder), "-c", "watch")
+    asked = ("search", "Who is on watch?", "-c", "watch", "--json")
+    assert [hit["text"] for hit in kedge(*asked).json()["results"]] == ["Grace is on watch tonight."]
+    then = kedge(*asked, "--as-of", before)
+    assert [hit["text"] for hit in then.json()["results"]] == ["Ada is on watch tonight."]
+    refused = kedge("ask", "Who is on watch?", "-c", "watch", "--as-of", "yesterday")
+    assert refused.code != 0
+    assert "2026-03-01" in refused.err

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from kedge.core.settings import Settings, load_settings
 from tests.ingest.conftest import make_pdf
@@ -65,6 +65,10 @@ def served(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iter
         yield served
 
 
+expect.set_options(timeout=30_000)
+"""A busy machine draws late; what never comes fails all the same."""
+
+
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Any]:
     program = need("chromium")
@@ -103,12 +107,16 @@ def watch() -> Watch:
 
 @pytest.fixture
 def open_page(browser: Any, served: Served, watch: Watch) -> Iterator[Callable[..., Any]]:
-    """Opens the page in a fresh profile; options are those of a browser context."""
+    """Opens the page in a fresh profile; options are those of a browser context.
+
+    A test with a server of its own asks for that first: what is asked for last is left first, and a page that is still
+    open when its server has gone complains of it.
+    """
     contexts = []
 
     def open_page(url: str = "", **options: Any) -> Any:
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(60_000)
         contexts.append(context)
         page = context.new_page()
         page.add_init_script(WATCH)

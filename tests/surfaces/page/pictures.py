@@ -16,11 +16,13 @@ from tests.support.paths import ROOT
 from tests.support.surfaces import follow, http_client
 from tests.surfaces.page.served import serving
 from tests.surfaces.page.steps import ask
+from tests.surfaces.page.test_sources import filing
 
 IMAGES = ROOT / "docs" / "images"
 SCOPE = "What scope should an all-chain rode have overnight?"
 KNOT = "Which knot ties the warp to the ring of a kedge?"
 UNKNOWN = "Who invented the bowline?"
+SALES = "What were the net sales in Europe for July 1, 2023?"
 
 
 def fill(url: str) -> None:
@@ -28,28 +30,47 @@ def fill(url: str) -> None:
     paths = sorted((ROOT / "src" / "kedge" / "data" / "demo").glob("*.md"))
     with http_client(url, timeout=120) as client:
         files = [("file", (path.name, path.read_bytes())) for path in paths]
-        job = client.post("/api/ingest", files=files, data={"collection": "handbook"}).raise_for_status().json()
-        assert follow(client, job["job_id"], 120)["status"] == "complete"
+        reports = [("file", ("quarterly-report.pdf", filing()))]
+        for collection, sent in (("handbook", files), ("reports", reports)):
+            job = client.post("/api/ingest", files=sent, data={"collection": collection}).raise_for_status().json()
+            assert follow(client, job["job_id"], 600)["status"] == "complete"
 
 
-def answered(question: str, *, source: bool = False) -> Callable[[Any], None]:
+def answered(*questions: str, source: bool = False, collection: str = "handbook") -> Callable[[Any], None]:
     def act(page: Any) -> None:
-        turn = ask(page, question, "handbook")
-        turn.locator(".rate").wait_for()
+        for question in questions:
+            turn = ask(page, question, collection)
+            turn.locator(".rate").wait_for()
         if source:
             turn.locator(".chip").first.click()
-            page.locator("#panel mark").wait_for()
+            page.locator("#panel mark, #panel .places .place").first.wait_for()
 
     return act
+
+
+def refused(page: Any) -> None:
+    ask(page, UNKNOWN, "handbook").locator(".other-ways li").first.wait_for()
+
+
+def library(page: Any) -> None:
+    page.get_by_label("in", exact=True).select_option("handbook")
+    page.get_by_role("button", name="Library").click()
+    boxes = page.locator("#shelf-list tbody input")
+    boxes.first.wait_for()
+    for number in (0, 2):
+        boxes.nth(number).check()
+    page.locator("#shelf-search").focus()
 
 
 def main() -> None:
     IMAGES.mkdir(parents=True, exist_ok=True)
     taken: list[tuple[str, tuple[int, int], str, Callable[[Any], None]]] = [
-        ("page-source", (1280, 900), "light", answered(SCOPE, source=True)),
-        ("page-dark", (1000, 900), "dark", answered(KNOT)),
-        ("page-phone", (390, 844), "light", answered(SCOPE, source=True)),
-        ("page-refusal", (1000, 860), "light", answered(UNKNOWN)),
+        ("page-source", (1440, 860), "light", answered(KNOT, SCOPE, source=True)),
+        ("page-pdf", (1440, 860), "light", answered(SALES, source=True, collection="reports")),
+        ("page-dark", (1100, 900), "dark", answered(KNOT)),
+        ("page-phone", (390, 844), "light", answered(SCOPE)),
+        ("page-refusal", (1100, 980), "light", refused),
+        ("page-library", (1280, 800), "light", library),
     ]
     with (
         tempfile.TemporaryDirectory() as home,
@@ -60,6 +81,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=chromium.start(ROOT), args=["--no-sandbox"])
         for name, (width, height), scheme, act in taken:
             page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+            page.set_default_timeout(180_000)
             page.goto(f"{served.url}/rag")
             page.locator("#collection option").first.wait_for(state="attached")
             act(page)

@@ -6,11 +6,11 @@ from typing import Any
 
 
 def ask(page: Any, question: str, collection: str = "sea") -> Any:
-    """Type a question, press Enter, and wait for the end of the answer; returns the newest answer."""
+    """Type a question, press Enter, and wait for the end of the answer; returns it."""
     page.get_by_label("in", exact=True).select_option(collection)
     page.get_by_label("Your question").fill(question)
     page.get_by_label("Your question").press("Enter")
-    turn = page.locator(".turn").first
+    turn = page.locator(".turn").last
     turn.get_by_role("heading", name=question).wait_for()
     turn.locator(".said:not([aria-busy])").wait_for()
     return turn

@@ -27,10 +27,10 @@ def _focused(page: Any) -> str:
     )
 
 
-def _tab_to(page: Any, wanted: str, most: int = 40) -> None:
+def _tab_to(page: Any, wanted: str, most: int = 40, *, back: bool = False) -> None:
     """Press Tab until the focus is there: it must be reachable, and seen."""
     for _ in range(most):
-        page.keyboard.press("Tab")
+        page.keyboard.press("Shift+Tab" if back else "Tab")
         if page.evaluate("wanted => document.activeElement.matches(wanted)", wanted):
             return
     raise AssertionError(f"{wanted} was not reached by Tab; the focus is on {_focused(page)}")
@@ -48,15 +48,22 @@ def test_everything_can_be_done_by_keyboard(page: Any, shot: Shot) -> None:
     expect(page.get_by_label("Your question")).to_be_focused()
     page.keyboard.type(QUESTION)
     page.keyboard.press("Enter")
-    turn = page.locator(".turn").first
+    turn = page.locator(".turn").last
     turn.locator(".rate").wait_for()
-    _tab_to(page, ".chip")
+    page.keyboard.press("ArrowUp")
+    expect(page.get_by_label("Your question")).to_have_value(QUESTION)
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_label("Your question")).to_have_value("")
+    _tab_to(page, ".chip", back=True)
     outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
     assert outline == "solid"
     page.keyboard.press("Enter")
     expect(page.locator("#panel mark")).to_be_visible()
     expect(page.locator("#panel-title")).to_be_focused()
     page.keyboard.press("Escape")
+    _tab_to(page, ".how summary")
+    page.keyboard.press("Enter")
+    expect(turn.locator(".node.passage").first).to_be_visible()
     _tab_to(page, ".node.concept, .node.passage")
     page.keyboard.press("Enter")
     page.keyboard.press("Escape")
@@ -108,12 +115,13 @@ def test_on_a_phone_the_source_is_a_drawer_that_holds_the_focus(open_page: Calla
     page.keyboard.press("Escape")
     expect(panel).not_to_be_visible()
     expect(chip).to_be_focused()
-    page.get_by_role("button", name="History").tap()
-    dialog = page.get_by_role("dialog", name="Asked before")
-    expect(dialog.get_by_role("listitem")).to_have_count(1)
-    shot(page, "phone-history")
-    dialog.get_by_role("listitem").get_by_role("button").tap()
-    expect(page.locator(".turn")).to_have_count(2)
+    page.get_by_role("button", name="Conversations").tap()
+    dialog = page.get_by_role("dialog", name="Conversations")
+    expect(dialog.get_by_role("link", name=QUESTION).first).to_have_attribute("aria-current", "page")
+    shot(page, "phone-conversations")
+    dialog.get_by_role("button", name="New conversation").tap()
+    expect(dialog).not_to_be_visible()
+    expect(page.locator(".turn")).to_have_count(0)
 
 
 def _paper(page: Any) -> str:
@@ -181,4 +189,13 @@ def test_axe_finds_nothing(open_page: Callable[..., Any], scheme: str) -> None:
     page.keyboard.press("Escape")
     page.locator("#open-help").click()
     check("help")
+    page.keyboard.press("Escape")
+    page.locator("#open-library").click()
+    expect(page.locator("#shelf-list tbody tr").first).to_be_visible()
+    check("library")
+    page.keyboard.press("Escape")
+    pdf = ask(page, "Where is the trysail hoisted in a gale?")
+    pdf.locator(".chip").first.click()
+    expect(page.locator("#panel .places .place").first).to_be_visible()
+    check("page of a PDF")
     assert found == []

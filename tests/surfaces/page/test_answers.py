@@ -53,6 +53,7 @@ def test_a_graph_answer_cites_nodes_and_draws_its_path(page: Any, shot: Shot) ->
     turn = ask(page, GRAPH_QUESTION, "worldcup")
     expect(turn.locator(".chip")).to_have_text(["1", "2"])
     expect(turn.locator(".source .title")).to_have_text(["Alejandro Sabella", "Argentina"])
+    turn.get_by_text("How it was found").click()
     graph = turn.get_by_role("group", name="How the evidence was found")
     nodes = graph.get_by_role("button")
     expect(nodes).to_have_count(4)
@@ -102,7 +103,7 @@ def test_a_number_key_picks_a_reading(page: Any, shot: Shot) -> None:
     turn.locator(".said").click()  # no longer typing
     page.keyboard.press("3")  # there is no third
     expect(page.locator(".turn")).to_have_count(1)
-    with page.expect_request("**/api/query/stream") as sent:
+    with page.expect_request("**/turns") as sent:
         page.keyboard.press("2")
     assert sent.value.post_data_json["reading"] == 2
     picked = page.locator(".turn").first

@@ -37,7 +37,7 @@ def test_a_server_that_is_gone_is_said_and_asking_again_helps(
     shot(page, "server-down")
     with serving(settings.model_copy(update={"port": int(served.url.rsplit(":", 1)[1])})):
         turn.get_by_role("button", name="Ask again").click()
-        expect(page.locator(".turn").first.locator(".said")).to_contain_text("North sold the most")
+        expect(page.locator(".turn").last.locator(".said")).to_contain_text("North sold the most")
 
 
 def test_a_page_that_cannot_load_its_collections_offers_to_try_again(open_page: Callable[..., Any], shot: Shot) -> None:
@@ -107,7 +107,7 @@ def _reply(status: int, code: str, message: str, hint: str = "", **headers: str)
     ids=["429", "503", "400", "no-json"],
 )
 def test_what_the_server_says_is_shown(page: Any, reply: Callable[[Any], None], words: list[str], shot: Shot) -> None:
-    page.route("**/api/query/stream", reply)
+    page.route("**/turns", reply)
     alert = ask(page, QUESTION).get_by_role("alert")
     for word in words:
         expect(alert).to_contain_text(word)
@@ -130,7 +130,7 @@ def test_what_the_server_says_is_shown(page: Any, reply: Callable[[Any], None], 
 )
 def test_a_stream_that_fails_in_the_middle_is_no_answer(page: Any, stream: str, words: str) -> None:
     headers = {"content-type": "text/event-stream"}
-    page.route("**/api/query/stream", lambda route: route.fulfill(status=200, body=stream, headers=headers))
+    page.route("**/turns", lambda route: route.fulfill(status=200, body=stream, headers=headers))
     turn = ask(page, QUESTION)
     expect(turn.get_by_role("alert")).to_contain_text(words)
     expect(turn.locator(".said")).not_to_contain_text("Half")

@@ -66,7 +66,8 @@ def test_hostile_text_is_shown_and_never_run(page: Any, tmp_path: Path, shot: Ca
     expect(page.locator("#panel-body")).to_contain_text("<svg onload=alert(3)>")
     _only_known_elements(page)
     shot(page, "hostile")
-    page.reload()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="New conversation").click()
     expect(page.locator("#holds")).to_contain_text("<img src=x")
     _only_known_elements(page)
 
@@ -109,7 +110,7 @@ def test_any_answer_is_text(open_page: Callable[..., Any]) -> None:
     page = open_page()
     headers = {"content-type": "text/event-stream"}
     left = list(ANSWERS)
-    page.route("**/api/query/stream", lambda route: route.fulfill(body=_stream(left.pop(0)), headers=headers))
+    page.route("**/turns", lambda route: route.fulfill(body=_stream(left.pop(0)), headers=headers))
     for number in range(len(ANSWERS)):
         turn = ask(page, f"Question {number}")
         expect(turn.locator(".source")).to_contain_text("<i>t</i>")

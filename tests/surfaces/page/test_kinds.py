@@ -45,7 +45,7 @@ def with_faq(tmp_path: Path) -> Iterator[Served]:
 
 @pytest.mark.req("G-06")
 def test_a_fifth_kind_can_be_added_and_asked(
-    open_page: Callable[..., Any], with_faq: Served, tmp_path: Path, shot: Callable[[Any, str], None]
+    with_faq: Served, open_page: Callable[..., Any], tmp_path: Path, shot: Callable[[Any, str], None]
 ) -> None:
     page = open_page(with_faq.url)
     page.locator("#begin").get_by_role("button", name="Add sources").click()

@@ -28,7 +28,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.mark.req("G-06", "D-01", "D-10")
 def test_the_first_visit_shows_how_to_begin_and_an_upload_can_be_asked(
-    open_page: Callable[..., Any], empty: Served, tmp_path: Path, shot: Shot
+    empty: Served, open_page: Callable[..., Any], tmp_path: Path, shot: Shot
 ) -> None:
     page = open_page(empty.url)
     expect(page.get_by_role("heading", name="Nothing to ask yet")).to_be_visible()
@@ -37,6 +37,8 @@ def test_the_first_visit_shows_how_to_begin_and_an_upload_can_be_asked(
     shot(page, "empty")
     page.locator("#begin").get_by_role("button", name="Add sources").click()
     dialog = page.get_by_role("dialog", name="Add sources")
+    offered = str(dialog.locator("#files").get_attribute("accept")).split(",")
+    assert {".docx", ".xlsx", ".pptx", ".eml", ".epub", ".pdf", ".md", ".csv", ".zip"} <= set(offered)
     paths = []
     for name, text in DOCUMENTS.items():
         paths.append(tmp_path / name)
@@ -61,12 +63,26 @@ def test_the_first_visit_shows_how_to_begin_and_an_upload_can_be_asked(
     expect(ask(page, QUESTION, "boats").locator(".said")).to_contain_text("anchor bend")
 
 
+def test_files_that_are_dropped_are_chosen(page: Any) -> None:
+    page.get_by_role("button", name="Add sources").click()
+    dialog = page.get_by_role("dialog", name="Add sources")
+    carried = page.evaluate_handle(
+        """() => {
+          const carried = new DataTransfer();
+          for (const name of ["minutes.docx", "berths.csv"]) carried.items.add(new File(["words"], name));
+          return carried;
+        }"""
+    )
+    dialog.locator("#drop").dispatch_event("drop", {"dataTransfer": carried})
+    expect(dialog.locator("#chosen li")).to_contain_text(["minutes.docx", "berths.csv"])
+
+
 def test_what_cannot_be_sent_is_said_before_it_is_sent(page: Any, tmp_path: Path) -> None:
     page.get_by_role("button", name="Add sources").click()
     dialog = page.get_by_role("dialog", name="Add sources")
     add = dialog.get_by_role("button", name="Add", exact=True)
     add.click()
-    expect(dialog.get_by_role("alert")).to_have_text("Choose at least one file.")
+    expect(dialog.get_by_role("alert")).to_have_text("Choose at least one file, or give an address.")
     large = tmp_path / "large.txt"
     large.write_text("word " * 50_000, "utf-8")
     dialog.locator("#files").set_input_files([large])

@@ -18,6 +18,7 @@ from kedge.core.errors import UsageError
 from kedge.core.settings import Settings, load_settings
 from kedge.core.values import ApiKey, Right
 from kedge.engine.access.keys import make_key
+from kedge.engine.engine import Engine
 from kedge.stores import registry
 from kedge.surfaces.cli.main import run
 from kedge.surfaces.server.run import run_server
@@ -28,6 +29,7 @@ from tests.support.surfaces import EMBEDDER, QUESTION, follow, http_client, writ
 OPEN = {"/health", "/ready", "/rag"}
 ASKED_BY_POST = {
     "/api/query",
+    "/api/query/suggestions",
     "/api/search",
     "/api/query/stream",
     "/api/feedback",
@@ -38,6 +40,8 @@ ASKED_BY_POST = {
     "/v1/chat/completions",
 }
 """Posts that change no knowledge."""
+OWN = "/api/conversations"
+"""What belongs to the caller alone: who may read may keep and delete conversations."""
 
 
 @pytest.fixture(scope="module")
@@ -64,10 +68,39 @@ def test_every_changing_address_wants_the_right_to_write(address: str, settings:
         for path, methods in schema["paths"].items():
             for method in methods:
                 response = reads.request(method, path.replace("{", "").replace("}", ""), json={})
-                changes = method != "get" and path not in ASKED_BY_POST
-                assert (response.status_code == 403) == (changes or path == "/metrics"), (method, path, response.text)
+                changes = method != "get" and path not in ASKED_BY_POST and not path.startswith(OWN)
+                more = path == "/metrics" or path.startswith("/api/access/")
+                assert (response.status_code == 403) == (changes or more), (method, path, response.text)
                 tried += changes
     assert tried > 15
+
+
+def test_conversations_and_files_are_their_owners(address: str, settings: Settings) -> None:
+    """Those of another user of the same tenant are not there, and files of another tenant neither."""
+    mine, theirs = put_key(settings, "same", Right.READ), put_key(settings, "same", Right.READ)
+    writer, other = put_key(settings, "acme", Right.WRITE), put_key(settings, "zeta", Right.WRITE)
+    with client(address, mine) as me, client(address, theirs) as they:
+        made = me.post("/api/conversations", json={"name": "Secret"}).json()["conversation_id"]
+        at = f"/api/conversations/{made}"
+        assert me.get(at).json()["name"] == "Secret"
+        assert they.get("/api/conversations").json()["conversations"] == []
+        for response in (
+            they.get(at),
+            they.patch(at, json={"name": "Mine"}),
+            they.delete(at),
+            they.post(f"{at}/turns", json={"query": QUESTION}),
+            they.delete(f"{at}/turns/none"),
+        ):
+            assert response.status_code == 404
+        assert me.get(at).json()["name"] == "Secret"
+    with client(address, writer) as acme, client(address, other) as zeta:
+        sent = acme.post("/api/ingest", files={"file": ("plan.md", "# Plan\n\nThe plan is secret.\n")})
+        assert follow(acme, sent.json()["job_id"])["status"] == "complete"
+        document = acme.get("/api/documents").json()["documents"][0]["document_id"]
+        assert "secret" in acme.get(f"/api/documents/{document}/original").text
+        for path in ("original", "pages/1", "pages/1/image"):
+            assert zeta.get(f"/api/documents/{document}/{path}").status_code == 404
+        assert zeta.post(f"/api/documents/{document}/ingest").status_code == 404
 
 
 def test_every_address_wants_a_key(address: str) -> None:
@@ -150,7 +183,7 @@ def test_a_key_opens_its_tenant_alone(address: str, settings: Settings) -> None:
 def test_without_keys_a_server_stays_on_loopback(tmp_path: Path, host: str) -> None:
     alone = load_settings(environ={}, home=tmp_path / "home", embedder=EMBEDDER, host=host, port=0)
     with pytest.raises(UsageError, match="not loopback") as refused:
-        run_server(alone, lambda _url, _access: None)
+        run_server(alone, lambda _url, _access: None, Engine.open(alone))
     assert "kedge key create" in refused.value.hint
 
 

@@ -20,6 +20,12 @@ ASSISTANT: With an anchor bend.
 </chat_history>"""
 
 
+def json_schema(*names: str) -> dict[str, object]:
+    properties = {name: {"type": "array" if name == "sources" else "string"} for name in names}
+    schema = {"type": "object", "properties": properties, "required": list(names)}
+    return {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}
+
+
 @pytest.fixture
 def chat(base_url: str) -> openai.OpenAI:
     return openai.OpenAI(base_url=f"{base_url}/v1", api_key="none", max_retries=0)
@@ -45,7 +51,7 @@ def test_an_answer_with_its_sources(chat: openai.OpenAI, filled: str) -> None:
     assert "[1]" in text.partition("Sources:")[0]
     assert "[1]" in text.partition("Sources:")[2]
     assert text.startswith(
-        "**an anchor bend**\n\nThe warp is tied to the ring of the kedge anchor with **an anchor bend**. [1]"
+        "**anchor bend**\n\nThe warp is tied to the ring of the kedge anchor with an **anchor bend**. [1]"
     )
     assert "[anchor bend](anchor-bend.md)" in answer.citations[0]["snippet"]  # type: ignore[attr-defined]
 
@@ -69,27 +75,36 @@ def test_a_refusal_says_what_was_nearest(chat: openai.OpenAI, filled: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("asked", "status", "said"),
+    ("asked", "status", "said", "param"),
     [
-        ({"model": "gpt-9"}, 404, "/v1/models"),
-        ({"model": "kedge/nowhere"}, 404, "/v1/models"),
-        ({"n": 2}, 400, "n must be 1"),
-        ({"messages": [{"role": "system", "content": "hello"}]}, 400, "last user message"),
-        ({"messages": [{"role": "user", "content": " "}]}, 400, "Query cannot be empty"),
-        ({"tools": TOOLS}, 400, "Tools cannot be used"),
-        ({"response_format": {"type": "json_object"}}, 400, "POST /api/query gives them as JSON"),
+        ({"model": "gpt-9"}, 404, "/v1/models", "model"),
+        ({"model": "kedge/nowhere"}, 404, "/v1/models", "model"),
+        ({"n": 2}, 400, "n must be 1", "n"),
+        ({"messages": [{"role": "system", "content": "hello"}]}, 400, "last user message", "messages"),
+        ({"messages": [{"role": "clown", "content": "hello"}]}, 400, "messages.0.role", "messages.0.role"),
+        ({"messages": [{"role": "user", "content": " "}]}, 400, "Query cannot be empty", None),
+        ({"tools": TOOLS}, 400, "Tools cannot be used", "tools"),
+        ({"response_format": {"type": "grammar"}}, 400, "Use text, json_object or json_schema", "response_format"),
+        ({"response_format": json_schema("answer", "mood")}, 400, "an answer has not: mood", "response_format"),
     ],
 )
 @pytest.mark.parametrize("stream", [False, True])
 def test_what_cannot_be_is_a_clear_error(
-    *, chat: openai.OpenAI, filled: str, asked: dict[str, object], status: int, said: str, stream: bool
+    *,
+    chat: openai.OpenAI,
+    filled: str,
+    asked: dict[str, object],
+    status: int,
+    said: str,
+    param: str | None,
+    stream: bool,
 ) -> None:
     usual = {"model": f"kedge/{filled}", "messages": [{"role": "user", "content": QUESTION}]}
     with pytest.raises(openai.APIStatusError) as refused:
         chat.chat.completions.create(**{**usual, **asked}, stream=stream)  # type: ignore[call-overload]
     assert refused.value.status_code == status
     assert said in str(refused.value.body)
-    assert (refused.value.type, refused.value.param) == ("invalid_request_error", None)
+    assert (refused.value.type, refused.value.param) == ("invalid_request_error", param)
 
 
 @pytest.mark.req("D-15")
@@ -208,3 +223,19 @@ def test_a_question_about_titles_is_a_question(chat: openai.OpenAI, filled: str)
     asked = [{"role": "user", "content": "What is the title of the chapter on anchors?"}]
     answer = chat.chat.completions.create(model=f"kedge/{filled}", messages=asked)  # type: ignore[call-overload]
     assert answer.model_dump().get("confidence") is not None
+
+
+@pytest.mark.parametrize("form", [{"type": "json_object"}, json_schema("answer", "confidence", "sources")])
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_answer_as_json_has_the_members_that_were_asked_for(
+    *, chat: openai.OpenAI, filled: str, form: dict[str, object], stream: bool
+) -> None:
+    asked = {"model": f"kedge/{filled}", "messages": [{"role": "user", "content": QUESTION}], "response_format": form}
+    made = chat.chat.completions.create(**asked, stream=stream)  # type: ignore[call-overload]
+    text = (
+        "".join(chunk.choices[0].delta.content or "" for chunk in made) if stream else made.choices[0].message.content
+    )
+    found = json.loads(text)
+    assert "anchor bend" in found["answer"]
+    assert found["sources"] == ["Kedge anchor"]
+    assert ("short_answer" in found) == (form["type"] == "json_object")

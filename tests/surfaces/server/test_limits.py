@@ -17,7 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kedge.core.settings import load_settings
-from kedge.core.values import DEFAULT_TENANT, IngestRequest, Scope, StreamEvent
+from kedge.core.stages import heard
+from kedge.core.values import DEFAULT_TENANT, IngestRequest, Query, Scope, StreamEvent
 from kedge.engine.engine import Engine
 from kedge.surfaces.cli.main import run
 from kedge.surfaces.server.app import create_app
@@ -155,6 +156,51 @@ def test_more_than_the_server_takes_is_refused_at_once(tmp_path: Path, path: str
                 pass
         assert served.metric(f'kedge_rejected_total{{limit="{limit}"}}') >= 1
         assert served.metric("kedge_streams_open") == 0
+
+
+@pytest.mark.parametrize("path", ["/api/query", "/api/query/stream"])
+def test_a_question_that_would_wait_too_long_is_refused_with_a_time_to_come_back(path: str, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    settings = load_settings(environ={}, home=home, embedder=EMBEDDER, answers_at_once=1, answer_wait=0.001)
+    body = {"query": QUESTION}
+
+    async def work() -> None:
+        await take_in(home, tmp_path / "corpus")
+        async with Engine.open(settings) as engine:
+            app = create_app(settings, engine)
+            async with (
+                app.router.lifespan_context(app),
+                httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client,
+            ):
+                assert (await client.post(path, json=body)).status_code == 200  # now it is known what one takes
+                async with engine.answerer.line.place("somebody else"):
+                    full = await client.post(path, json=body)
+                assert full.status_code == 503
+                assert full.json()["error"]["code"] == "overloaded"
+                assert int(full.headers["retry-after"]) >= 1
+                assert (await client.post(path, json=body)).status_code == 200
+
+    asyncio.run(work())
+
+
+def test_who_waits_is_told_that_the_stream_lives(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    settings = load_settings(environ={}, home=home, embedder=EMBEDDER, answers_at_once=1, answer_wait=60)
+
+    async def work() -> None:
+        await take_in(home, tmp_path / "corpus")
+        async with Engine.open(settings) as engine:
+            app = create_app(settings, engine)
+            async with app.router.lifespan_context(app):
+                sign = asyncio.Event()
+                with heard(lambda stage: sign.set() if stage == "wait" else None):
+                    async with engine.answerer.line.place("somebody else"):
+                        asked = asyncio.create_task(engine.ask(Query(QUESTION, Scope(DEFAULT_TENANT, "default"))))
+                        await asyncio.wait_for(sign.wait(), 60)
+                        assert not asked.done()
+                    assert (await asked).citations
+
+    asyncio.run(work())
 
 
 def test_a_full_queue_refuses_and_keeps_nothing_and_loses_nothing(tmp_path: Path) -> None:

@@ -39,11 +39,11 @@ def test_hits_say_their_raw_scores_and_all_metadata(client: httpx.Client, base_u
 
 @pytest.mark.req("Q-12", "Q-05")
 def test_nothing_found_is_explained_to_every_caller(client: httpx.Client, base_url: str, filled: str) -> None:
-    found = search(client, query="anchor", collection=filled, filter={"shelf": "none"})
+    found = search(client, query="anchor", collection=filled, filter={"title": "none"})
     assert found["results"] == []
     assert "0 pass the filter" in found["warnings"][0]
     with KedgeClient(base_url) as remote:
-        assert remote.search("anchor", collection=filled, where={"shelf": "none"}).warnings == (found["warnings"][0],)
+        assert remote.search("anchor", collection=filled, where={"title": "none"}).warnings == (found["warnings"][0],)
 
 
 @pytest.mark.req("Q-10")

@@ -39,7 +39,7 @@ def test_everything_the_page_names_is_there_and_its_own(client: httpx.Client) ->
     names = set(re.findall(r'(?:src|href)="(/rag/[^"]+)"', page))
     for path in WEB.glob("*.js"):
         names |= {f"/rag/{name}" for name in re.findall(r'from "\./([^"]+)"', path.read_text("utf-8"))}
-    for path in WEB.glob("*.css"):
+    for path in WEB.rglob("*.css"):
         names |= set(re.findall(r'url\("([^"]+)"\)', path.read_text("utf-8")))
     assert len(names) > 15
     assert [name for name in names if client.get(name).status_code != 200] == []

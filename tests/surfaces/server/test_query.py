@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 
 import httpx
 import pytest
@@ -150,3 +151,28 @@ def test_metrics_count_queries_and_refusals(client: httpx.Client, filled: str) -
     assert float(values['kedge_documents{collection="sea"}']) == 3
     assert float(values['kedge_jobs{status="complete"}']) >= 1
     assert float(values['kedge_http_requests_total{method="POST",route="/api/query",status="200"}']) >= 1
+
+
+@pytest.mark.parametrize("address", ["/api/query", "/api/search"])
+def test_as_of_a_time_before_anything_there_is_nothing_and_a_warning(
+    client: httpx.Client, filled: str, address: str
+) -> None:
+    told = client.post(address, json={"query": QUESTION, "collection": filled, "as_of": "2020-01-01"}).json()
+    assert told.get("results", []) == []
+    assert told.get("citations", []) == []
+    warnings = told["warnings"] if "warnings" in told else told["metadata"]["warnings"]
+    assert any("no longer kept" in one for one in warnings)
+
+
+@pytest.mark.parametrize(("as_of", "code"), [("3020-01-01", 400), ("soon", 400), ("x" * 41, 400)])
+def test_a_time_that_cannot_be_is_refused(client: httpx.Client, filled: str, as_of: str, code: int) -> None:
+    response = client.post("/api/search", json={"query": QUESTION, "collection": filled, "asOf": as_of})
+    assert response.status_code == code
+    assert response.json()["error"]["hint"]
+
+
+def test_as_of_now_is_what_is_live(client: httpx.Client, filled: str) -> None:
+    body = {"query": QUESTION, "collection": filled, "include_graph": False}
+    now = client.post("/api/search", json=body).json()["results"]
+    then = client.post("/api/search", json={**body, "as_of": datetime.now(UTC).isoformat()}).json()["results"]
+    assert [hit["passage_id"] for hit in then] == [hit["passage_id"] for hit in now]

@@ -12,16 +12,18 @@ from typing import Any
 import httpx
 import pytest
 
+from kedge import Kedge
 from kedge.core.errors import StoreError
 from kedge.core.tls import trusted
 from kedge.engine.readiness import Readiness
+from kedge.stores.ports import IndexSpec
 from kedge.surfaces.cli.main import run
 from tests.models.model_server import Fault
 from tests.models.model_server import serving as model_server
 from tests.support.surfaces import QUESTION
 from tests.surfaces.server.serving import Served, fill, serving
 
-PARTS = {"server", "catalog", "graph", "vectors", "embedder", "collections", "worker"}
+PARTS = {"server", "requests", "catalog", "graph", "vectors", "embedder", "collections", "worker"}
 
 
 def parts(served: Served) -> tuple[int, dict[str, Any]]:
@@ -68,6 +70,30 @@ def test_a_broken_store_and_a_dead_worker_are_named(tmp_path: Path) -> None:
         status, found = parts(served)
         assert (status, found["graph"]) == (503, {"ok": False, "message": "The disk is gone."})
         assert found["catalog"]["ok"]
+
+
+@pytest.mark.req("D-35", "D-19")
+def test_a_server_with_another_model_is_not_ready_and_says_for_which_collection(tmp_path: Path) -> None:
+    """The collection is of a model that this server cannot open, or of one that gives other vectors now."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "kedge.md").write_text("# Kedge\n\nA kedge is a light anchor.\n", "utf-8")
+    home = tmp_path / "home"
+    with Kedge(home, embedder="hash:64", collection="sea charts") as kedge:
+        kedge.ingest(folder)
+
+        async def replaced() -> None:
+            index = (await kedge._engine.collection(kedge.scope("sea charts"))).index_name
+            await kedge._engine.stores.vectors.drop(index)
+            await kedge._engine.stores.vectors.create(IndexSpec(index, 32))
+
+        kedge.run(replaced())
+    with serving(home) as served:
+        status, found = parts(served)
+        assert status == 503
+        assert {name for name, part in found.items() if not part["ok"]} == {"collections"}
+        assert "'sea charts'" in found["collections"]["message"]
+        assert served.metric('kedge_part_up{part="collections"}') == 0
 
 
 def test_a_part_that_hangs_costs_a_bounded_time_and_is_asked_once() -> None:
@@ -141,8 +167,8 @@ def test_a_user_is_forgotten_over_http(tmp_path: Path, capsys: pytest.CaptureFix
             assert [rows(home, table) for table in TABLES] == [2, 2, 2, 2]
             path = f"/api/analytics/users/{keys[1]['id']}"
             assert reader.delete(path).status_code == 403
-            assert admin.delete(path).json() == {"queries": 1, "sessions": 1}
-            assert admin.delete(path).json() == {"queries": 0, "sessions": 0}
+            assert admin.delete(path).json() == {"queries": 1, "sessions": 1, "conversations": 0}
+            assert admin.delete(path).json() == {"queries": 0, "sessions": 0, "conversations": 0}
             assert [rows(home, table) for table in TABLES] == [1, 1, 1, 1]
     with sqlite3.connect(home / "sessions.db") as database:
         assert database.execute("SELECT session FROM turns").fetchall() == [("a",)]

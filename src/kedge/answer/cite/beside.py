@@ -9,12 +9,12 @@ from kedge.answer.compose.extract import points_back
 from kedge.answer.compose.quote import ExtractedAnswer, Quote
 from kedge.core.values import Passage, Query, SearchHit
 from kedge.core.values.filters import Eq, all_of, evaluate
-from kedge.stores.catalog.ports import Passages
+from kedge.stores.catalog.ports import ReadPassages
 from kedge.text.evidence import quotable_spans
 
 
 async def join_before(
-    passages: Passages, query: Query, hits: Sequence[SearchHit], extracted: ExtractedAnswer
+    passages: ReadPassages, query: Query, hits: Sequence[SearchHit], extracted: ExtractedAnswer
 ) -> tuple[ExtractedAnswer, tuple[SearchHit, ...]]:
     """The answer with the last sentence of the passage before, where a quote opens its passage and points back.
 
@@ -40,7 +40,7 @@ async def join_before(
     return replace(extracted, quotes=tuple(quotes)), tuple(joined)
 
 
-async def around(passages: Passages, query: Query, hits: Sequence[SearchHit], best: int) -> tuple[SearchHit, ...]:
+async def around(passages: ReadPassages, query: Query, hits: Sequence[SearchHit], best: int) -> tuple[SearchHit, ...]:
     """The neighbours of the `best` first hits, as further hits: of the same version and section, within the filter."""
     known = {hit.passage.id for hit in hits}
     found: list[SearchHit] = []
@@ -62,7 +62,7 @@ def _opens(quote: Quote, passage: Passage) -> bool:
     return passage.index > 0 and quote.start <= first and points_back(quote.text)
 
 
-async def _before(passages: Passages, query: Query, passage: Passage) -> Passage | None:
+async def _before(passages: ReadPassages, query: Query, passage: Passage) -> Passage | None:
     """The passage before, if it is of the same version, under the same heading, and the query's filter shows it."""
     place = passage.index - 1
     found = await passages.of_document(query.scope.tenant, passage.document_id, first=place, last=place)

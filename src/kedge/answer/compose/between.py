@@ -19,7 +19,7 @@ _ASKS = re.compile(
     r"decreas\w+|declin\w+|chang\w+|rise|rose|risen|fall|fell|fallen|drop\w*|up or down)\b",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"(?P<minus>[-−–(]?)\s*[$€£¥]?\s*(?P<digits>\d[\d,]*(?:\.\d+)?)\s*(?P<unit>%?)\s*\)?")
+_NUMBER = re.compile(r"(?P<minus>[-−–(]?)\s*+[$€£¥]?\s*+(?P<digits>\d[\d,]*(?:\.\d+)?)\s*+(?P<unit>%?)\s*+\)?")
 _TWO = 2
 
 _TAKEN_OFF = re.compile(r"\b(?:expens\w+|costs?|loss(?:es)?|outflows?)\b", re.IGNORECASE)

@@ -29,6 +29,11 @@ ANSWERED, GAIN = 0.75, 0.12
 """Share of the question from which on nothing of it is missing, and least share that a further step must bring."""
 MOST_STEPS = 3
 """Most statements of a question that takes several steps."""
+LED, OWN = 0.5, 0.1
+"""Least share of the question that the sentence before a list has for the whole list to answer, and the share from
+which on an item answers by itself."""
+_ALL_OF: frozenset[ShapeKind] = frozenset({"fact", "how"})
+"""Forms for which one item or all of a list may be the answer."""
 SIDE = 0.5
 """Least share of a side's words that a statement about it has, in itself or its heading."""
 _SAME = 0.7
@@ -83,6 +88,7 @@ def choose(question: Question, form: Form, evidence: ReadEvidence) -> Choice | N
         made = cut(evidence.passages[one.passage])
         steps_of = form.kind == "how" and is_step(evidence.passages[one.passage].text, one.statement)
         whole = steps_of or form.kind in ("list", "summary") or any(_same_list(one, other) for other in chosen)
+        whole = whole or (form.kind in _ALL_OF and _asks_for_list(question, one))
         picks += [pick for pick in with_company(one, form.kind, made, whole) if not taken(pick, picks)]
     if older is not None:
         picks.append(replace(pick_of(older), of_before=time_of(evidence.passages[older.passage])))
@@ -97,11 +103,17 @@ def _further(form: ShapeKind, ranked: Sequence[Stated]) -> list[Stated]:
         gap = NEAR_ROW if one.statement.kind == "row" else GAPS.get(form, 3.0)
         if len(chosen) >= MOST.get(form, 2):
             break
-        if worth(one, form) < best - gap or _is_torn(one):
+        if worth(one, form) < best - gap or _is_torn(one) or _is_another_row(one, ranked[0], form):
             continue
         if one.reading.support >= LEAST_SUPPORT and not any(_repeats(one, other) for other in chosen):
             chosen.append(one)
     return chosen
+
+
+def _is_another_row(one: Stated, best: Stated, form: ShapeKind) -> bool:
+    """Whether it is a row that has less of the question than the best one, where a figure is asked for."""
+    rows = one.statement.kind == best.statement.kind == "row"
+    return rows and form in ("number", "fact") and one.shared < best.shared
 
 
 def _is_torn(one: Stated) -> bool:
@@ -185,6 +197,15 @@ def _with_missing_names(
             chosen.append(one)
             missing -= named(one)
     return chosen
+
+
+def _asks_for_list(question: Question, one: Stated) -> bool:
+    """Whether what leads in to a list has the question, and the item brings nothing of it: then every item answers."""
+    lead = one.statement.lead
+    if one.statement.kind != "item" or not lead:
+        return False
+    led = question.coverage(frozenset(terms(lead)).intersection(question.terms))
+    return led >= LED and one.shared - led < OWN
 
 
 def _goes_on(step: Stated, other: Stated) -> bool:

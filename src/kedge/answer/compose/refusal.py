@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kedge.answer.write.context import heading
-from kedge.answer.write.sentences import read_sentence, without_urls
+from kedge.answer.write.sentences import read_sentence, without_links, without_urls
 from kedge.core.excerpt import excerpt
 from kedge.core.values import Json, SearchHit
 from kedge.text.analyze import terms
@@ -75,7 +75,7 @@ class Near:
     def line(self) -> str:
         """Its place and its sentence, without anything that a client could fetch or run."""
         said = excerpt(without_urls(read_sentence("", plain(self.snippet), first=True).text), SNIPPET_CHARS)
-        place = " ".join(without_urls(read_sentence("", self.place, first=True).text).split()) or "(no title)"
+        place = without_links(read_sentence("", self.place, first=True).text) or "(no title)"
         return place if not said or said == place else f"{place}: “{said}”"
 
 

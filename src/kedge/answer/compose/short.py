@@ -25,7 +25,8 @@ STRONG, WEAK = 40.0, 20.0
 """What a sign is worth, in characters of distance."""
 _WORD = re.compile(r"[^\W_]+")
 _BEFORE = re.compile(
-    r"([^\W\d_]+)\s*(?:the\s+|an?\s+|about\s+|around\s+|early\s+|late\s+|present-day\s+|nearby\s+)?\Z", re.IGNORECASE
+    r"(?<![^\W\d_])([^\W\d_]++)\s*+(?:the\s+|an?\s+|about\s+|around\s+|early\s+|late\s+|present-day\s+|nearby\s+)?\Z",
+    re.IGNORECASE,
 )
 _BY = re.compile(r"\bby\s+(?:(?:the|an?|[a-z]+|[A-Z]\w*(?:an|ish|ese|ch|ic|ine))\s+){0,4}\Z")
 _BEHIND = re.compile(r"[\s-]*([^\W\d_]+)(?:\s+([^\W\d_]+))?")

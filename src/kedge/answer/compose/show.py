@@ -12,6 +12,7 @@ from kedge.answer.compose.choose import Choice
 from kedge.answer.compose.company import STEP, Pick
 from kedge.answer.compose.extract import separate
 from kedge.answer.compose.quote import ExtractedAnswer, Quote, ShortAnswer
+from kedge.answer.compose.worth import says_what_it_is
 from kedge.core.values import Passage
 from kedge.retrieve.when import own_periods
 from kedge.text.form import ShapeKind
@@ -102,6 +103,7 @@ def _short(
         or span.score < _WITH_SHORT[form]
         or statement.kind in ("code", "formula")
         or span.start < len(statement.lead)
+        or not says_what_it_is(first)
     ):
         return None
     text = statement.read[span.start : span.end].strip(" ,;:")

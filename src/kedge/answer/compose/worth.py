@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from kedge.answer.evidence import Stated
+from kedge.answer.evidence import SAYS_WHAT_IT_IS, Stated
 from kedge.text.form import ShapeKind
 
 CERTAIN = 4.0
@@ -24,6 +24,8 @@ TIME = 2.0
 """What it is worth that a statement speaks of the time that is asked for."""
 QUESTION = 4.0
 """What it costs to ask instead of to say."""
+DEFINES = 2.5
+"""What it is worth to say what a thing is, where that is asked for."""
 STEP_OR_CODE = 1.0
 """What it is worth to be an item of a list or code, where a way is asked for."""
 _DIGIT = re.compile(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twice|once|half|dozen)\b", re.I)
@@ -34,7 +36,9 @@ def worth(one: Stated, form: ShapeKind) -> float:
     kind = one.statement.kind
     value = one.reading.support + min(one.about, CERTAIN) - RANK * one.passage + TIME * one.agreement
     value += WORDS * one.shared
-    if form in ("fact", "number") and one.reading.span is not None:
+    if one.defines is not None:
+        value += DEFINES * one.defines
+    if form in ("fact", "number") and one.reading.span is not None and says_what_it_is(one):
         value += SPAN * math.exp(min(0.0, one.reading.span.score))
     if form == "number":
         value += 0.5 if kind == "row" else 0.0
@@ -50,6 +54,11 @@ def worth(one: Stated, form: ShapeKind) -> float:
     if kind == "sentence" and one.statement.read[:1].islower():
         value -= FRAGMENT
     return value
+
+
+def says_what_it_is(one: Stated) -> bool:
+    """Whether a few words of it may answer: where a definition is asked for, only those of one."""
+    return one.defines is None or one.defines >= SAYS_WHAT_IT_IS
 
 
 def said(one: Stated) -> str:

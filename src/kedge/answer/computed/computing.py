@@ -5,20 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from kedge.answer.compose.quote import ExtractedAnswer
-from kedge.answer.computed.answering import TableComputation, computed
-from kedge.answer.computed.composing import composed_of
-from kedge.answer.computed.tables import tables_of
 from kedge.answer.computed.wanted import COUNTS, asks_computation
 from kedge.answer.judge.verdict import AnswerVerdict
 from kedge.answer.read import is_english
-from kedge.answer.sheets.model import shipped_model
-from kedge.answer.sheets.support import ReaderOfPlans
 from kedge.core.settings import Settings
 from kedge.core.stages import stage
 from kedge.core.values import Passage, Query, SearchHit
-from kedge.stores.catalog.ports import Passages
+from kedge.stores.catalog.ports import ReadPassages
+
+if TYPE_CHECKING:
+    from kedge.answer.computed.answering import TableComputation
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +28,13 @@ class FiguredAnswer:
     """Its quotes refer to the hits, and behind them to what was joined."""
     probability: float
     joined: tuple[SearchHit, ...]
-    """Passages with other rows of the table, beside those that were found."""
+    """ReadPassages with other rows of the table, beside those that were found."""
 
 
 class Computing:
     """Reads computed questions over whole tables of documents."""
 
-    def __init__(self, settings: Settings, passages: Passages) -> None:
+    def __init__(self, settings: Settings, passages: ReadPassages) -> None:
         self._settings = settings
         self._passages = passages
 
@@ -51,6 +50,11 @@ class Computing:
         Rows are counted only where the reader found no sentence that answers: prose says numbers of things that no
         table lists in full. ModelError.
         """
+        from kedge.answer.computed.answering import computed  # for few questions, and it loads how tables are read
+        from kedge.answer.computed.tables import tables_of
+        from kedge.answer.sheets.model import shipped_model
+        from kedge.answer.sheets.support import ReaderOfPlans
+
         tables = await tables_of(self._passages, query, [hit.passage for hit in (*hits, *beside)])
         if not tables:
             return None
@@ -72,6 +76,8 @@ def _in_prose(verdict: AnswerVerdict) -> bool:
 def _figured(
     found: TableComputation, hits: Sequence[SearchHit], beside: Sequence[SearchHit], verdict: AnswerVerdict
 ) -> FiguredAnswer:
+    from kedge.answer.computed.composing import composed_of
+
     known: dict[str, Passage] = {hit.passage.id: hit.passage for hit in hits}
     others = {hit.passage.id: hit for hit in beside}
     score = min(hit.score for hit in hits)

@@ -18,10 +18,12 @@ from kedge.text.periods import Period, agreement, dated, periods
 
 TOTAL = re.compile(r"(?:sub|grand )?totals?\b", re.I)
 _BEFORE_PERIOD = re.compile(
-    r"[\s,]*\b(?:(?:in|for|during|over|of|at|as of|on|within|through|by|to|from)\s+)?(?:the\s+|its\s+|their\s+)?$", re.I
+    r"(?<![\s,])[\s,]*+\b(?:(?:in|for|during|over|of|at|as of|on|within|through|by|to|from)\s+)?"
+    r"(?:the\s+|its\s+|their\s+)?$",
+    re.I,
 )
-_BEHIND_PERIOD = re.compile(r"\s*(?:period|report|filing|10-[qk]|quarterly report)s?\b(?:'s)?,?", re.I)
-_BY = re.compile(r"\s+by\s+(?:reportable\s+|each\s+)?", re.I)
+_BEHIND_PERIOD = re.compile(r"(?<!\s)\s*+(?:period|report|filing|10-[qk]|quarterly report)s?\b(?:'s)?,?", re.I)
+_BY = re.compile(r"(?<!\s)\s++by\s++(?:reportable\s+|each\s+)?", re.I)
 _NEGATIVE = re.compile(r"[$€£¥]?\s?\(\s?[$€£¥]?\s?(\d[\d,]*(?:\.\d+)?)\s?\)\s?(%?)|[$€£¥]\s?\((\d[\d,.]*)\)")
 _ARTICLE = re.compile(r"\b(?:the|its|their)\s+$", re.I)
 _INITIALS = re.compile(r"(?<![\w&])[A-Z](?:&?[A-Z]){1,5}(?![\w&])")

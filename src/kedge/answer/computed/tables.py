@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from kedge.answer.cite.beside import shown_beside
 from kedge.answer.evidence import cut
 from kedge.core.values import TABLE_HEAD, Passage, Query
-from kedge.stores.catalog.ports import Passages
+from kedge.stores.catalog.ports import ReadPassages
 from kedge.text.statements.statement import Statement
 
 REACH = 100
-"""Passages before and behind one with a part of a table that are looked at for the rest of it; a table that goes on
+"""ReadPassages before and behind one with a part of a table that are looked at for the rest of it; a table that goes on
 beyond them is left alone: nothing is computed from half of it."""
 FEWEST, MOST = 2, 1000
 """Rows of a table that anything is computed from."""
@@ -43,7 +43,7 @@ class DocumentTable:
         return self.rows[0].statement.lead.strip()
 
 
-async def tables_of(known: Passages, query: Query, passages: Sequence[Passage]) -> list[DocumentTable]:
+async def tables_of(known: ReadPassages, query: Query, passages: Sequence[Passage]) -> list[DocumentTable]:
     """The tables that some of the passages have a part of, in their order, each once and whole, as far as the query's
     filter shows it."""
     found: dict[tuple[str, int], DocumentTable] = {}
@@ -72,7 +72,7 @@ def _parts(passage: Passage) -> dict[int, list[Statement]]:
 
 
 async def _whole(
-    known: Passages, query: Query, passage: Passage, start: int, parts: dict[int, list[Statement]]
+    known: ReadPassages, query: Query, passage: Passage, start: int, parts: dict[int, list[Statement]]
 ) -> list[DocumentRow]:
     """A table with what of it stands in the passages before and behind; empty where one end of it is not there."""
     own = [DocumentRow(passage, one) for one in parts[start]]

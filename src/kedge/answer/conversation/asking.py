@@ -10,9 +10,11 @@ from typing import Protocol
 
 from kedge.answer.conversation.turns import MOST_TURNS, Key, Turn, Turns
 from kedge.answer.write.prompts import rewrite_prompt
+from kedge.core.acting import actor
 from kedge.core.errors import ModelError
 from kedge.core.values import MAX_QUERY_CHARS, Answer, Citation, Json, Query, StreamEvent
 from kedge.models.ports import LanguageModel
+from kedge.stores.catalog.ports import Catalog
 from kedge.text.analyze import terms
 from kedge.text.followup import EarlierTurn, follow, main_topics, needs_context
 from kedge.text.generic import generic_terms
@@ -33,8 +35,9 @@ class Way(Protocol):
 class Conversation:
     """Completes questions from what their session asked before, and remembers what came of them."""
 
-    def __init__(self, turns: Turns | None, model: LanguageModel | None = None) -> None:
-        """Without `turns` it forgets at once."""
+    def __init__(self, turns: Turns | None, model: LanguageModel | None = None, catalog: Catalog | None = None) -> None:
+        """Without `turns` it forgets at once. `catalog` knows what the actor in force may read."""
+        self._catalog = catalog
         self._turns = turns
         self._model = model
 
@@ -43,7 +46,7 @@ class Conversation:
         key = _key(query)
         if self._turns is None or key is None or not needs_context(query.text):
             return query
-        turns = await self._turns.last(key)
+        turns = await self._readable(key[0], await self._turns.last(key))
         if not turns:
             return query
         text = await self._rewritten(query.text, turns) or _followed(query.text, turns)
@@ -61,7 +64,16 @@ class Conversation:
         topics = tuple(dict.fromkeys((*named, *main_topics(query.text), *near)))
         names = (short,) if short and short[:1].isupper() else ()
         said = answer if citations else answer.partition("\n\n")[0]  # what a refusal shows beside itself was not said
-        await self._turns.add(key, Turn(query.text, said[:ANSWER_CHARS], names, topics))
+        documents = tuple(dict.fromkeys(one.document_id for one in citations))
+        await self._turns.add(key, Turn(query.text, said[:ANSWER_CHARS], names, topics, documents))
+
+    async def _readable(self, tenant: str, turns: Sequence[Turn]) -> Sequence[Turn]:
+        """Those that lean on nothing which the actor in force may not read: rights change, and others ask here too."""
+        if actor() is None or self._catalog is None:
+            return turns
+        cited = {document for turn in turns for document in turn.documents}
+        gone = {one for one in cited if one and await self._catalog.documents.get(tenant, one) is None}
+        return [turn for turn in turns if not gone.intersection(turn.documents)]
 
     async def _rewritten(self, question: str, turns: Sequence[Turn]) -> str:
         """What a model makes of it; nothing where there is none, it fails, or it puts in what nobody said."""
@@ -90,9 +102,14 @@ def valid_rewrite(text: str, question: str, turns: Sequence[Turn]) -> str:
 
 
 def resolve_among(question: str, earlier: Sequence[str]) -> str:
-    """The question to be understood alone, where the caller brings the questions before it (oldest first) itself."""
+    """The question to be understood alone, where the caller brings the questions before it (oldest first) itself.
+
+    What is too long to be a question is none: earlier ones are left out, and the question stays as it is.
+    """
     before: EarlierTurn | None = None
-    for text in (*earlier[-MOST_TURNS:], question):
+    if len(question) > MAX_QUERY_CHARS:
+        return question
+    for text in (*(one for one in earlier[-MOST_TURNS:] if len(one) <= MAX_QUERY_CHARS), question):
         alone = follow(text, before) if before else text
         alone = alone if len(alone) <= MAX_QUERY_CHARS else text
         before = EarlierTurn(alone, topics=main_topics(alone)) if alone.strip() else before

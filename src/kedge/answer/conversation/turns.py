@@ -40,6 +40,8 @@ class Turn:
     answer: str
     names: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
+    """Ids of those that were cited: for somebody who may not read one of them it was not said."""
 
 
 class Turns(Protocol):

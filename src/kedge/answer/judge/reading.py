@@ -34,8 +34,6 @@ class Signs:
 
     support: float
     """The reader's opinion of the best statement."""
-    second: float
-    """Its opinion of the next best statement: where more than one fact is asked for, that one counts too."""
     sure: float
     """Its opinion of the passage that the statement comes from, less where it smells a trick."""
     trick: float
@@ -64,10 +62,8 @@ def signs_of(question: Question, choice: Choice, evidence: ReadEvidence, form: S
     found = terms(f"{evidence.headings[best.passage]}\n{evidence.passages[best.passage].text}")
     here = TermMatcher.of(question, found).matched(found)
     trick = opinion(best.trick)
-    supports = sorted((one.reading.support for one in evidence.stated), reverse=True)
     return Signs(
         support=opinion(best.reading.support),
-        second=opinion(supports[1]) if len(supports) > 1 else 0.0,
         sure=opinion(best.about) * (1 - trick),
         trick=trick,
         worth=1.0 / (1.0 + math.exp(-worth(best, form) / SPREAD)),

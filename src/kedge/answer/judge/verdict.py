@@ -27,7 +27,8 @@ from kedge.core.values import Collection, Query, SearchHit
 from kedge.retrieve.ports import CollectionSource
 from kedge.retrieve.rarity import as_idf, term_weights
 from kedge.retrieve.when import with_newest_time
-from kedge.stores.ports import VectorStore
+from kedge.stores.bundle import Stores
+from kedge.stores.narrowing import narrowing
 from kedge.text.analyze import term_id, terms
 from kedge.text.evidence import MAX_CANDIDATES, EvidencePassage, EvidenceSentence, candidate_sentences, rank_sentences
 from kedge.text.form import Form, shape_of
@@ -58,15 +59,16 @@ class AnswerVerdict:
 class Judging:
     """Reads evidence, chooses what it says and judges that."""
 
-    def __init__(self, settings: Settings, vectors: VectorStore, collections: CollectionSource) -> None:
+    def __init__(self, settings: Settings, stores: Stores, collections: CollectionSource) -> None:
         self.readings = Readings(settings)
         """What the reader thinks of passages."""
-        self._vectors = vectors
+        self._vectors = stores.vectors
+        self._catalog = stores.catalog
         self._collections = collections
 
     async def question(self, query: Query, collection: Collection) -> Question:
         """The question as the judge and the check of sentences read it."""
-        weights = await term_weights(self._vectors, collection, query.text)
+        weights = await self._weights(query, collection)
         return parse_question(query.text, as_idf(weights, collection))
 
     async def as_meant(self, query: Query, collection: Collection, hits: Sequence[SearchHit]) -> str:
@@ -77,12 +79,16 @@ class Judging:
             return query.text
         text = with_newest_time(query.text, passages)
         known = await self.readings.words()
-        weights = await term_weights(self._vectors, collection, query.text)
+        weights = await self._weights(query, collection)
 
         def strange(word: str) -> bool:
             return not known(word) and not any(weights.get(term_id(term)) for term in terms(word))
 
         return corrected(text, strange, [f"{heading(one)}\n{one.text}" for one in passages])
+
+    async def _weights(self, query: Query, collection: Collection) -> dict[int, float]:
+        within = await narrowing(self._catalog, collection.scope)
+        return await term_weights(self._vectors, collection, query.text, within)
 
     async def verdict(self, query: Query, collection: Collection, hits: Sequence[SearchHit]) -> AnswerVerdict:
         """What the hits (best first) say to the question."""
@@ -96,7 +102,7 @@ class Judging:
     async def _read(self, question: Question, hits: Sequence[SearchHit]) -> AnswerVerdict:
         form = shape_of(question.text)
         with stage("read", passages=len(hits)):
-            read = await self.readings.of(question, [hit.passage for hit in hits], all_of=form.kind != "fact")
+            read = await self.readings.of(question, [hit.passage for hit in hits])
         return composed(question, form, read, hits)
 
     async def _unread(self, question: Question, collection: Collection, hits: Sequence[SearchHit]) -> AnswerVerdict:

@@ -11,7 +11,7 @@ Day = tuple[int, int, int]
 """Year, month, day; 0 for what is not written."""
 BLANK = frozenset(("", "-", "--", "---", "n/a", "na", "none", "?", "tba", "tbd", "nil", "null", "x"))
 """Cells that say that there is nothing."""
-_NOTES = re.compile(r"((?<!^)\[[^\]]*\]|\[\d+\]|[•♦†‡*#+^])*$")
+_NOTES = re.compile(r"((?<!^)\[[^\]]*\]|\[\d+\]|[•♦†‡*#+^])*+$")
 _BRACKETS = re.compile(r"(?<!^)( \([^)]*\))*$")
 _QUOTED = re.compile(r'^"([^"]*)"$')
 _SPACE = re.compile(r"\s+")
@@ -29,13 +29,15 @@ _ORDINAL = re.compile(r"^\d+(st|nd|rd|th)$")
 _YEAR = re.compile(r"(?<!\d)(1[0-9]{3}|20\d\d)(?!\d)")
 _SHORT_SPAN = re.compile(r"(?<!\d)(\d{4})-(\d\d)(?!\d)")
 _LONGEST_DATE = 20
+LONGEST_CELL = 500
+"""Characters of a cell that is looked through for notes and brackets behind it."""
 
 
 @lru_cache(maxsize=65536)
 def plain(cell: str) -> str:
     """The cell in lower case without footnote marks, trailing brackets and quotes."""
     text = folded(cell)
-    while True:
+    while len(text) <= LONGEST_CELL:
         before = text
         text = _NOTES.sub("", text.strip())
         text = _BRACKETS.sub("", text.strip())

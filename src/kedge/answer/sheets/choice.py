@@ -164,6 +164,14 @@ def beside_reader(chances: Floats, support: Sequence[float]) -> Floats:
     )
 
 
+def with_reader(chances: Floats, support: Sequence[float], mixed: Trees) -> Floats:
+    """The chances where the reader was heard: the mean of what the weights say alone and of what both say together.
+
+    Together they choose better, alone the weights know better when they are sure.
+    """
+    return (chances + mixed(beside_reader(chances, support))) / 2
+
+
 def _best_other(values: Floats) -> Floats:
     """For each value the highest of the others; 0 where there is none."""
     out = np.zeros(len(values))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kedge.answer.sheets.candidates import Candidate
-from kedge.answer.sheets.choice import Ranked, beside_reader, described, ranked
+from kedge.answer.sheets.choice import Ranked, described, ranked, with_reader
 from kedge.answer.sheets.enumerate import Enumerated, enumerate_readings
 from kedge.answer.sheets.lines import Wordings, fitting, identity_of
 from kedge.answer.sheets.model import ReadingModel
@@ -66,7 +66,7 @@ def read_question(question: str, sheet: Sheet, model: ReadingModel, reader: Plan
     if reader is not None and model.mixed is not None and model.reader == reader.digest:
         lines = worded_lines(made, found)
         support = reader.support(question, identity_of(sheet), lines)
-        chances, least = model.mixed(beside_reader(chances, support)), model.sure_read
+        chances, least = with_reader(chances, support, model.mixed), model.sure_read
     order = [int(place) for place in np.argsort(-chances, kind="stable")]
     candidates = [made.candidates[int(found.best[place])] for place in order]
     readings = [

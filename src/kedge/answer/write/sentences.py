@@ -14,8 +14,8 @@ _LEADING = re.compile(rf"(?:\s*{_MARK})+[.,;]?", re.IGNORECASE)
 _OPEN_MARK = re.compile(r"\s*[\[【][^\]】]{0,20}\Z")
 _NUMBER = re.compile(r"\d+")
 _THINK = "<think>"
-_IMAGE = re.compile(r"!\[[^\]\n]*\](?:\([^)\n]*\)?|\[[^\]\n]*\])?")
-_LINK = re.compile(r"\[([^\]\n]*)\]\(([^)\s]*)[^)\n]*\)")
+_IMAGE = re.compile(r"!\[[^\]\n]{0,300}+\](?:\([^)\n]{0,1000}+\)?|\[[^\]\n]{0,300}+\])?")
+_LINK = re.compile(r"\[([^\]\n]{0,300}+)\]\(([^)\s]{0,1000}+)[^)\n]{0,200}+\)")
 _REFERENCE = re.compile(r"^\s*\[[^\]\n]+\]:\s*\S+.*$", re.MULTILINE)
 _TAG = re.compile(
     r"</?(?:a|img|script|iframe|style|link|svg|object|embed|form|input|button|video|audio|meta|base|source|picture|details|"
@@ -26,9 +26,10 @@ _AUTOLINK = re.compile(r"<((?:https?|ftp|mailto|data|javascript):[^<>\s]*)>", re
 _URL = re.compile(
     r"(?:\b(?:https?|ftp|wss?|file)://|\b(?:data|javascript|mailto):|\bwww\.)[^\s<>\"'）)\]]+", re.IGNORECASE
 )
+_NAME = re.compile(r"[\w-]+(?:\.[\w-]+)+\.?")
 _ADDRESS = re.compile(
-    r"\b(?:[a-z0-9-]+\.)+(?:com|net|org|io|dev|app|co|ai|ru|cn|example|test|xyz|info|biz|me|site|online|link|top|invalid)\b"
-    r"(?:[/?:#][^\s<>\"'）)\]]*)?|[\w.+-]+@[\w-]+\.[\w.-]+",
+    r"(?<![\w.-])(?:[a-z0-9-]+\.){1,10}(?:com|net|org|io|dev|app|co|ai|ru|cn|example|test|xyz|info|biz|me|site|online|link|top|invalid)\b"
+    r"(?:[/?:#][^\s<>\"'）)\]]*)?|(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.-]+",
     re.IGNORECASE,
 )
 _BULLET = re.compile(r"(?:[-*+•]|\d{1,2}[.)])\s+")
@@ -125,7 +126,7 @@ def read_sentence(between: str, raw: str, *, first: bool = False) -> WrittenSent
     text = _MARKS.sub("", _TAG.sub("", text))
     bullet = _BULLET.match(text)
     text = " ".join(text[bullet.end() if bullet else 0 :].split())
-    text = re.sub(r"\s+([.,;!?])", r"\1", text).strip()
+    text = re.sub(r" ([.,;!?])", r"\1", text).strip()
     line = "\n\n" if between.count("\n") > 1 else "\n" if "\n" in between else " "
     lead = "" if first else line
     return WrittenSentence(lead + (bullet.group().strip() + " " if bullet else ""), text, cited, urls)
@@ -134,6 +135,16 @@ def read_sentence(between: str, raw: str, *, first: bool = False) -> WrittenSent
 def without_urls(text: str) -> str:
     """The text with every address taken out."""
     return " ".join(_ADDRESS.sub("", _URL.sub("", text)).split())
+
+
+def without_links(text: str) -> str:
+    """The text without addresses that lead somewhere; a name that looks like one stays: “AMAZON.COM, INC.”."""
+    return " ".join(_ADDRESS.sub(_kept_name, _URL.sub("", text)).split())
+
+
+def _kept_name(found: re.Match[str]) -> str:
+    name = found.group()
+    return "" if name.lower().startswith("www.") or not _NAME.fullmatch(name) else name
 
 
 def _urls(raw: str) -> list[str]:

@@ -1,8 +1,9 @@
 """The values that flow through Kedge, a file per noun.
 
 In the order in which data meets them: `base` (JSON, scopes), `filters`, `parsed` documents, `collection`, `document`,
-`identity`, `passage`, `job`, `access`, `concepts`, `query`, `hit`, `answer`, `stream`, `analytics`, `health`, and last
-what is said of a whole home: `server`, `doctor`, `backup`, `demo`.
+`identity`, `passage`, `page_view`, `job`, `connected`, `access`, `concepts`, `query`, `hit`, `answer`, `stream`,
+`suggestion`, `conversation`, `analytics`, `health`, and last what is said of a whole home: `server`, `doctor`,
+`backup`, `demo`.
 
 What a value looks like outside is said on it (`kedge.core.outside`), and nowhere else.
 
@@ -10,7 +11,27 @@ Everything here is frozen: a stage takes values and returns new ones. Ids are st
 (see `kedge.core.ids`), so that the same passage has the same id in every store.
 """
 
-from kedge.core.values.access import ApiKey, NewKey, Right
+from kedge.core.values.access import (
+    PUBLIC,
+    AccessChecked,
+    AccessReport,
+    Actor,
+    ApiKey,
+    AuditEntry,
+    AuditPage,
+    CollectionReaders,
+    DocumentTraces,
+    Hold,
+    LabelReaders,
+    Narrowed,
+    NewKey,
+    Readers,
+    Released,
+    Right,
+    checked_readers,
+    parse_actor,
+    parse_readers,
+)
 from kedge.core.values.analytics import PERIOD_DAYS, AnalyticsSummary, Erased, Swept, TopQuery
 from kedge.core.values.answer import NEAREST, Answer, Citation, CitedCell, Confidence, KeptFeedback
 from kedge.core.values.backup import BackupRestored, BackupSummary, BackupVerified, BackupWritten
@@ -27,6 +48,23 @@ from kedge.core.values.concepts import (
     Role,
     Triple,
 )
+from kedge.core.values.connected import (
+    CONFIRM_OPTION,
+    SOURCE_OPTION,
+    ConnectedSource,
+    SourceHold,
+    SourceItem,
+    SourceList,
+    SourceRun,
+)
+from kedge.core.values.conversation import (
+    MAX_CONVERSATION_NAME,
+    ConversationList,
+    ConversationWithTurns,
+    KeptConversation,
+    KeptTurn,
+    documents_in,
+)
 from kedge.core.values.demo import Demonstration
 from kedge.core.values.doctor import DoctorReport, Finding, FindingStatus, InstalledPlugin
 from kedge.core.values.document import Document, DocumentPage, DocumentStatus
@@ -40,11 +78,13 @@ from kedge.core.values.job import (
     IngestPlan,
     IngestRequest,
     Job,
+    JobList,
     JobsDone,
     JobState,
     JobStatus,
     SourceError,
 )
+from kedge.core.values.page_view import PagePlace, PageView
 from kedge.core.values.parsed import Block, BlockKind, Chunk, Link, ParsedDocument
 from kedge.core.values.passage import (
     PAGE_BREAKS,
@@ -55,25 +95,36 @@ from kedge.core.values.passage import (
     embed_text,
     parse_page_breaks,
 )
-from kedge.core.values.query import ANSWER_TOP_K, MAX_QUERY_CHARS, MAX_TOP_K, Query
+from kedge.core.values.query import ANSWER_TOP_K, MAX_OFFSET, MAX_QUERY_CHARS, MAX_TOP_K, Query
 from kedge.core.values.server import Access, ServerAddress
 from kedge.core.values.stream import EventType, StreamEvent
+from kedge.core.values.suggestion import Suggestion, SuggestionList
 
 __all__ = [
     "ANSWER_TOP_K",
+    "CONFIRM_OPTION",
     "DEFAULT_KIND",
     "DEFAULT_TENANT",
+    "MAX_CONVERSATION_NAME",
+    "MAX_OFFSET",
     "MAX_QUERY_CHARS",
     "MAX_TOP_K",
     "NEAREST",
     "PAGE_BREAKS",
     "PERIOD_DAYS",
+    "PUBLIC",
+    "SOURCE_OPTION",
     "TABLE_HEAD",
     "Accepted",
     "Access",
+    "AccessChecked",
+    "AccessReport",
+    "Actor",
     "AnalyticsSummary",
     "Answer",
     "ApiKey",
+    "AuditEntry",
+    "AuditPage",
     "BackupRestored",
     "BackupSummary",
     "BackupVerified",
@@ -87,15 +138,20 @@ __all__ = [
     "CitedCell",
     "Collection",
     "CollectionList",
+    "CollectionReaders",
     "CollectionShown",
     "Concept",
     "Confidence",
+    "ConnectedSource",
+    "ConversationList",
+    "ConversationWithTurns",
     "Deleted",
     "Demonstration",
     "DoctorReport",
     "Document",
     "DocumentPage",
     "DocumentStatus",
+    "DocumentTraces",
     "DocumentWithPassages",
     "Erased",
     "EventType",
@@ -106,27 +162,37 @@ __all__ = [
     "GraphChunk",
     "GraphDocument",
     "Health",
+    "Hold",
     "IngestMode",
     "IngestPlan",
     "IngestRequest",
     "InstalledPlugin",
     "Job",
+    "JobList",
     "JobState",
     "JobStatus",
     "JobsDone",
     "Json",
+    "KeptConversation",
     "KeptFeedback",
+    "KeptTurn",
+    "LabelReaders",
     "Link",
     "MentionKind",
     "Metadata",
+    "Narrowed",
     "NewKey",
     "OtherIndex",
+    "PagePlace",
+    "PageView",
     "ParsedDocument",
     "Passage",
     "PassageConcept",
     "PassageInDocument",
     "Predicate",
     "Query",
+    "Readers",
+    "Released",
     "Right",
     "Role",
     "Scope",
@@ -136,10 +202,20 @@ __all__ = [
     "ServerAddress",
     "ServerReadiness",
     "SourceError",
+    "SourceHold",
+    "SourceItem",
+    "SourceList",
+    "SourceRun",
     "StreamEvent",
+    "Suggestion",
+    "SuggestionList",
     "Swept",
     "TopQuery",
     "Triple",
+    "checked_readers",
+    "documents_in",
     "embed_text",
+    "parse_actor",
     "parse_page_breaks",
+    "parse_readers",
 ]

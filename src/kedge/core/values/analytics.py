@@ -60,6 +60,8 @@ class Erased:
     """With their metrics and feedback."""
     sessions: int
     """Conversations, with what was said in them where it was still remembered."""
+    conversations: int = 0
+    """That were kept for the user, with their questions and answers."""
 
 
 @outside()

@@ -62,7 +62,7 @@ class CollectionShown:
 @outside()
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """A collection or a table session that is gone."""
+    """A collection, a table session or a connected source that is gone."""
 
     deleted: str
     """Its name."""

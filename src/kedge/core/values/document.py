@@ -23,7 +23,10 @@ class DocumentStatus(StrEnum):
     ARCHIVED = "archived"
 
 
-@outside({"document_id": "id", "collection": "scope.collection", "identity": "identity"}, hidden=("live_version",))
+@outside(
+    {"document_id": "id", "collection": "scope.collection", "identity": "identity"},
+    hidden=("live_version", "content_hash"),
+)
 @dataclass(frozen=True, slots=True)
 class Document:
     """A document: a source that the catalog knows."""
@@ -41,6 +44,8 @@ class Document:
     topic_tag: str | None = None
     file_hash: str | None = None
     """SHA-256 of the source's bytes and of what else decides its passages; equal means unchanged."""
+    content_hash: str | None = None
+    """SHA-256 of the source's bytes alone; None where it was taken in before this was kept."""
     file_size: int | None = None
     chunk_count: int = 0
     error_message: str | None = None
@@ -51,6 +56,9 @@ class Document:
     updated_at: datetime | None = None
     """When the source itself last changed, as far as known."""
     ingested_at: datetime | None = None
+    readers: tuple[str, ...] | None = None
+    """Who may read it; None: nobody was ever named, so everybody of the tenant may. Of a version that is begun: what
+    its source says; None: nothing, and the document keeps those it has."""
 
     @property
     def identity(self) -> str:

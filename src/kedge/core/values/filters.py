@@ -309,7 +309,10 @@ def _from_item(field: str, value: Json) -> Filter:
     if isinstance(value, list):
         scalars = tuple(item for item in value if isinstance(item, (str, int, float, bool)))
         if len(scalars) != len(value) or not scalars:
-            raise FilterError(f"The filter on {field!r} must list strings, numbers or booleans.")
+            raise FilterError(
+                f"The filter on {field!r} must list strings, numbers or booleans.",
+                hint='For instance {"topic_tag": ["ropes", "knots"]}.',
+            )
         return In(field, scalars)
     if isinstance(value, dict):
         return _range(field, value)

@@ -67,7 +67,7 @@ class ChannelHit:
         "relevance_score": "relevance_score",
         "in_both": "in_both",
     },
-    hidden=("vector_score", "keyword_score", "model_score", "path", "path_ids"),
+    hidden=("vector_score", "keyword_score", "model_score", "path", "path_ids", "step"),
 )
 @dataclass(frozen=True, slots=True)
 class SearchHit:
@@ -97,6 +97,8 @@ class SearchHit:
     path: tuple[str, ...] = ()
     path_ids: tuple[str, ...] = ()
     """The same steps, with passages by their id instead of their title."""
+    step: float | None = None
+    """How surely it is a step of an answer that takes several passages; None where the question was not judged to."""
     above_threshold: bool = False
     """Relevance score at or above the threshold."""
 
@@ -129,6 +131,7 @@ class SearchHit:
         """What is told of it where the evidence was not enough."""
         return {
             "passage_id": self.passage.id,
+            "document_id": self.passage.document_id,
             "title": self.passage.title,
             "identity": self.passage.identity,
             "url": self.passage.url,

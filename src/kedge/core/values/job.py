@@ -44,6 +44,10 @@ class IngestRequest:
     """(file name, path of the spooled bytes) of uploads; set by the engine."""
     options: Metadata = field(default_factory=dict)
     """What only this kind knows; a table's `delimiter`, `encoding`, `header`."""
+    readers: tuple[str, ...] | None = None
+    """Who may read what is taken in, whatever the sources say; None: they say it, and where they do not, everybody."""
+    submitted_by: tuple[str, ...] = ()
+    """Principals of the actor who asked for it; none: the owner. Set by the engine."""
 
 
 class JobStatus(StrEnum):
@@ -175,6 +179,14 @@ class Accepted:
     def of(cls, job: Job, estimated_chunks: int | None = None) -> Accepted:
         """What is told of a job that has just been queued."""
         return cls(job.id, job.status, job.document_id, estimated_chunks)
+
+
+@outside()
+@dataclass(frozen=True, slots=True)
+class JobList:
+    """Jobs, newest first."""
+
+    jobs: tuple[Job, ...]
 
 
 @outside()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from kedge.core.values.base import Scope
 from kedge.core.values.filters import Filter
@@ -10,6 +11,8 @@ from kedge.core.values.filters import Filter
 MAX_QUERY_CHARS = 2000
 MAX_TOP_K = 20
 """Most passages of one query, where the settings say nothing else."""
+MAX_OFFSET = 1_000_000_000
+"""Most entries of a list that can be left out; more than any list has, and less than any store counts to."""
 ANSWER_TOP_K = 5
 """Passages that an answer is made of, where the question says nothing else (D-15)."""
 
@@ -37,6 +40,8 @@ class Query:
     """Most rows that an answer over a table is made from; None: by the question."""
     reading: int | None = None
     """Which of the readings that an answer over a table showed is meant, from 1; None: the likeliest."""
+    as_of: datetime | None = None
+    """Asks the versions that were live at that instant, without the graph; None: those that are live now."""
     embedding: bool = False
     """Whether an answer over a table tells the question's vector (`query_embedding`)."""
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hmac
 import re
 import secrets
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from kedge.core.errors import UnauthorizedError, UsageError
 from kedge.core.ids import sha256
-from kedge.core.values import ApiKey, Right
+from kedge.core.values import ApiKey, Right, checked_readers
 from kedge.stores.catalog.ports import Keys
 
 PREFIX = "kdg_"
@@ -21,8 +22,18 @@ _NOBODY = sha256("")
 _NAME = re.compile(r"[^\x00-\x1f\x7f]{1,100}")
 
 
-def make_key(tenant: str, name: str, right: Right, days: int | None = None) -> tuple[str, ApiKey]:
-    """A new key: the token to hand out, and what is kept of it."""
+def make_key(
+    tenant: str,
+    name: str,
+    right: Right,
+    days: int | None = None,
+    *,
+    user: str | None = None,
+    groups: Sequence[str] = (),
+) -> tuple[str, ApiKey]:
+    """A new key: the token to hand out, and what is kept of it. UsageError for names that cannot be."""
+    principals = [f"group:{group}" for group in groups] + ([] if user is None else [f"user:{user}"])
+    checked = checked_readers(principals)
     if not TENANT.fullmatch(tenant):
         raise UsageError(
             f"{tenant!r} cannot be a tenant.", hint="Use letters, digits, dots, dashes, @ and _, at most 100."
@@ -31,7 +42,9 @@ def make_key(tenant: str, name: str, right: Right, days: int | None = None) -> t
         raise UsageError("A key needs a name of 1 to 100 characters.", hint="Say who or what uses it.")
     id, secret, now = secrets.token_hex(8), secrets.token_urlsafe(32), datetime.now(UTC)
     expires = now + timedelta(days=days) if days is not None else None
-    return f"{PREFIX}{id}_{secret}", ApiKey(id, tenant, name.strip(), right, sha256(secret), now, expires)
+    named = sorted(one.removeprefix("group:") for one in checked if one.startswith("group:"))
+    made = ApiKey(id, tenant, name.strip(), right, sha256(secret), now, expires, user=user, groups=tuple(named))
+    return f"{PREFIX}{id}_{secret}", made
 
 
 async def key_of(token: str, keys: Keys) -> ApiKey:

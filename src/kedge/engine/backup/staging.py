@@ -37,7 +37,7 @@ _ENDED = tuple(status.value for status in JobStatus if status.ended)
 @contextmanager
 def staging(home: Path) -> Iterator[Path]:
     """A folder in the home, so that files can be linked; removed afterwards, and after a kill by the next backup."""
-    home.mkdir(parents=True, exist_ok=True)
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
     for left in home.glob(f"{FOLDER}*"):
         _remove_abandoned(left)
     folder = home / f"{FOLDER}{new_id()}"

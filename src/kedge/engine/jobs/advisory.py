@@ -14,6 +14,7 @@ import psycopg
 from sqlalchemy.engine import make_url
 
 from kedge.core.errors import ConflictError, StoreError
+from kedge.core.locks import waiting
 from kedge.core.tasks import stop
 from kedge.core.values import Scope
 from kedge.stores.catalog.sql.failures import of_server
@@ -81,7 +82,8 @@ class AdvisoryLocks:
             calls = ", ".join(["set_config(%s, %s, false)"] * len(settings))
             await connection.execute(f"SELECT {calls}", [part for pair in settings.items() for part in pair])
             for statement, name in wanted:
-                row = await (await connection.execute(statement.encode(), [name])).fetchone()
+                with waiting():
+                    row = await (await connection.execute(statement.encode(), [name])).fetchone()
                 if statement == _TRIED and row is not None and not row[0]:
                     raise ConflictError(f"{name.split('/', 2)[2]} is in work already.", hint="Wait for it to end.")
         except psycopg.Error as error:

@@ -51,6 +51,11 @@ GIVEN_UP = f"Given up: it was broken off {MOST_ATTEMPTS} times. The logs of the 
 LEFT = "The process that ran it ended before the job did. Run the same command again."
 
 
+def is_young(job: Job) -> bool:
+    """Made just now. One whose time lies ahead is not: a clock that was set back would hide it until then."""
+    return job.created_at is not None and abs(datetime.now(UTC) - job.created_at) < YOUNG
+
+
 class HandBack(retry.BaseRetryStrategy):
     """A job that was broken off runs again: at once on a stop of the worker, a little later after a failure."""
 
@@ -193,8 +198,7 @@ class PostgresQueue:
     async def _put_forgotten(self, queued: Iterable[object]) -> None:
         known = set(queued)
         for job in await self._jobs.unfinished():
-            young = job.created_at is not None and datetime.now(UTC) - job.created_at < YOUNG
-            if job.id in known or young:
+            if job.id in known or is_young(job):
                 continue
             with suppress(ConflictError):
                 async with self._locks.alone(job_lock(job.id)):

@@ -23,6 +23,9 @@ Named = tuple[tuple[str, str], ...]
 class Spool(Protocol):
     """Keeps uploads from their request to the end of their job."""
 
+    def require(self) -> None:
+        """StoreError where what is kept now would be lost."""
+
     async def keep(self, chunks: AsyncIterator[bytes]) -> str:
         """Keep an upload; returns where it is. SourceTooLargeError, and nothing stays, when it is over the limit."""
 
@@ -39,6 +42,9 @@ class HomeSpool:
     def __init__(self, home: Home, limit: int) -> None:
         self._home = home
         self._limit = limit
+
+    def require(self) -> None:
+        self._home.require()
 
     async def keep(self, chunks: AsyncIterator[bytes]) -> str:
         return str(await self._home.spool(chunks, self._limit))
@@ -57,6 +63,9 @@ class CatalogSpool:
     def __init__(self, uploads: Uploads, limit: int) -> None:
         self._uploads = uploads
         self._limit = limit
+
+    def require(self) -> None:
+        """The database says itself when it cannot."""
 
     async def keep(self, chunks: AsyncIterator[bytes]) -> str:
         upload_id = new_id()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -92,7 +93,30 @@ def read_workbook(asked: dict[str, Any], _caps: Caps) -> Iterator[dict[str, Json
     yield {"sheets": [list(sheet) for sheet in workbook_to_csv(asked["path"], asked["target"], asked["name"])]}
 
 
-TASKS: dict[str, Task] = {"document": read_document, "parquet": read_parquet, "workbook": read_workbook}
+def show_picture(asked: dict[str, Any], _caps: Caps) -> Iterator[dict[str, Json]]:
+    """The picture of a page of a PDF."""
+    from kedge.ingest.parse.pdf_view import page_picture
+
+    shown = page_picture(Path(asked["path"]), asked["page"], asked["width"])
+    yield {"png": b64encode(shown.png).decode(), "width": shown.width, "height": shown.height}
+
+
+def show_characters(asked: dict[str, Any], _caps: Caps) -> Iterator[dict[str, Json]]:
+    """What stands where on a page of a PDF."""
+    from kedge.ingest.parse.pdf_view import page_characters
+
+    found = page_characters(Path(asked["path"]), asked["page"])
+    boxes: list[Json] = [None if box is None else list(box) for box in found.boxes]
+    yield {"pages": found.pages, "size": [found.width, found.height], "text": found.text, "boxes": boxes}
+
+
+TASKS: dict[str, Task] = {
+    "document": read_document,
+    "parquet": read_parquet,
+    "workbook": read_workbook,
+    "picture": show_picture,
+    "characters": show_characters,
+}
 
 
 def answer(asked: dict[str, Any], caps: Caps, out: BinaryIO) -> bool:

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import threading
 import time
+from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -26,6 +27,7 @@ from kedge.ingest.apart.wire import TooMuch, document_in, receive, send
 from kedge.ingest.telling import tell
 
 if TYPE_CHECKING:
+    from kedge.ingest.parse.pdf_view import PageCharacters, PagePicture
     from kedge.ingest.sources.source import Source
 
 MOST_IDLE = 2
@@ -96,10 +98,14 @@ class Child:
     def alive(self) -> bool:
         return self._process.poll() is None
 
-    def end(self) -> None:
-        """Kill it and forget it."""
+    def kill(self) -> None:
+        """End it, whatever it does."""
         with suppress(OSError):
             self._process.kill()
+
+    def end(self) -> None:
+        """Kill it and forget it."""
+        self.kill()
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):
             with suppress(OSError):  # what was not written any more
@@ -155,6 +161,7 @@ class Pool:
 
     def __init__(self) -> None:
         self._idle: list[Child] = []
+        self._busy: set[Child] = set()
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
 
@@ -162,10 +169,17 @@ class Pool:
         """Have a task done by a process that is ready, or by a new one; it is given back after a clean end only."""
         seconds = limits.seconds_for(size)
         child = self._take(limits)
+        self._busy.add(child)
         try:
             yield from child.ask({**asked, "name": name, "size": size, "seconds": seconds}, name, seconds)
         finally:
+            self._busy.discard(child)
             self._give(child)
+
+    def end_all(self) -> None:
+        """Kill every process, those that are at work too: this process ends at once."""
+        for child in (*self._busy, *self._idle):
+            child.kill()
 
     def close(self, older: float = 0.0) -> None:
         """End the processes that have been idle for so long."""
@@ -221,6 +235,11 @@ def close_idle() -> None:
     _POOL.close()
 
 
+def end_all() -> None:
+    """Kill every process that parses: this one ends at once."""
+    _POOL.end_all()
+
+
 def document_apart(source: Source, limits: ParseLimits) -> Iterator[tuple[int, ParsedDocument]]:
     """The segments of a document, whose format is known, with their offsets. Raises SourceFault."""
     with ExitStack() as stack:
@@ -256,6 +275,33 @@ def workbook_apart(path: Path, folder: Path, name: str, size: int, limits: Parse
     for frame in _POOL.ask(asked, name, size, limits):
         sheets = [(str(sheet), str(file), int(rows)) for sheet, file, rows in frame["sheets"]]
     return sheets
+
+
+def picture_apart(path: Path, page: int, width: int, name: str, limits: ParseLimits) -> PagePicture:
+    """The picture of a page of a PDF. Raises SourceFault."""
+    from kedge.ingest.parse.pdf_view import PagePicture
+
+    asked: dict[str, Json] = {"task": "picture", "path": str(path), "page": page, "width": width}
+    frames = list(_POOL.ask(asked, name, path.stat().st_size, limits))
+    try:
+        return PagePicture(b64decode(frames[0]["png"]), int(frames[0]["width"]), int(frames[0]["height"]))
+    except (IndexError, KeyError, TypeError, ValueError) as error:
+        raise UnreadableError(f"{name} made the parser talk nonsense.", hint="Leave it out.") from error
+
+
+def characters_apart(path: Path, page: int, name: str, limits: ParseLimits) -> PageCharacters:
+    """What stands where on a page of a PDF. Raises SourceFault."""
+    from kedge.ingest.parse.pdf_view import PageCharacters
+
+    asked: dict[str, Json] = {"task": "characters", "path": str(path), "page": page}
+    frames = list(_POOL.ask(asked, name, path.stat().st_size, limits))
+    try:
+        said = frames[0]
+        width, height = map(float, said["size"])
+        boxes = tuple(None if box is None else (box[0], box[1], box[2], box[3]) for box in said["boxes"])
+        return PageCharacters(int(said["pages"]), width, height, str(said["text"]), boxes)
+    except (IndexError, KeyError, TypeError, ValueError) as error:
+        raise UnreadableError(f"{name} made the parser talk nonsense.", hint="Leave it out.") from error
 
 
 def _path(source: Source, stack: ExitStack) -> str:

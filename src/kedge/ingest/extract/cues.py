@@ -23,6 +23,8 @@ class CueSide(StrEnum):
     """Words and objects alone; the subject is what the section is about: "Prerequisites: …"."""
     PAIR = "pair"
     """Words, subject, "and", object: "the difference between A and B"."""
+    CLASSED = "classed"
+    """Words, object, subject: "such cities as Berlin"."""
     JOINED = "joined"
     """Subject, "and", object, words: "A and B are equivalent"."""
 
@@ -51,7 +53,8 @@ _IN_TIME = r"(?:\s+in\s+(?:[¤\s]+|linear\s+|logarithmic\s+|polynomial\s+|consta
 _BY = r"(?:with(?:\s+the\s+help\s+of|\s+the\s+use\s+of)?|using|by(?:\s+(?:using|means\s+of|applying))?|via|through)"
 _DONE = (
     r"(?:solved|provided|implemented|computed|calculated|built|found|done|answered|constructed|"
-    r"performed|achieved|determined)"
+    r"performed|achieved|determined|obtained|handled|proved|written|stored|reduced|represented|checked|created|made|"
+    r"generated|modelled|modeled|controlled|trained|processed|produced|measured|estimated|searched|sorted|maintained)"
 )
 _KIND = (
     r"(?:examples?|instances?|kinds?|types?|special\s+cases?|particular\s+cases?|forms?|"
@@ -78,7 +81,7 @@ _DERIVED = (
 _MORE = r"(?:\w{2,}er|better|worse|(?:more|less)\s+[\w-]+(?:\s+\w+)?)"
 _MUCH = (
     r"(?:(?:much|slightly|somewhat|far|a\s+(?:little\s+)?(?:bit|lot)|significantly|considerably|"
-    r"even|often|usually|\w+ly)\s+)*"
+    r"even|often|usually|\w+ly)\s+){0,4}"
 )
 _A = r"(?:(?:a|an|the|one\s+of\s+the|another)\s+)?(?:[\w-]+\s+)?"
 
@@ -106,7 +109,7 @@ _TABLE: tuple[tuple[Predicate, CueSide, float, str, str], ...] = (
         r"section|guide))\s+assumes?\s+"
         rf"(?:that\s+you\s+(?:know|understand|are\s+familiar\s+with)\s+|{_KNOWING})",
     ),
-    (Predicate.PART_OF, CueSide.LEFT, 0.9, "", rf"(?:{_BE}|forms?)\s+{_A}{_PIECE}\s+of"),
+    (Predicate.PART_OF, CueSide.LEFT, 0.9, "", rf"(?:{_BE}|forms?|available\s+as|as)\s+{_A}{_PIECE}\s+of"),
     (Predicate.PART_OF, CueSide.LEFT, 0.8, "n", r"together\s+(?:form|make\s+up)"),
     (Predicate.PART_OF, CueSide.LEFT, 0.75, "", rf"{_DO}belongs?\s+to"),
     (
@@ -114,7 +117,8 @@ _TABLE: tuple[tuple[Predicate, CueSide, float, str, str], ...] = (
         CueSide.RIGHT,
         0.7,
         "n",
-        rf"{_DO}(?:consists?\s+of|comprises?|contains?|includes?)|{_BE}\s+(?:composed|made\s+up)\s+of",
+        rf"{_DO}(?:consists?\s+of|comprises?|contains?|includes?|contained|included)|{_BE}\s+(?:composed|made\s+up|made)\s+of"
+        rf"|{_BE}\s+(?:divided|split|separated)\s+into",
     ),
     (Predicate.EXAMPLE_OF, CueSide.LEFT, 0.9, "", rf"{_BE}\s+{_A}{_KIND}\s+of"),
     (
@@ -122,16 +126,26 @@ _TABLE: tuple[tuple[Predicate, CueSide, float, str, str], ...] = (
         CueSide.RIGHT,
         0.75,
         "",
-        r"(?:such\s+as|for\s+(?:example|instance),?|e\.g\.,?|like|including)",
+        r"(?:such\s+as|for\s+(?:example|instance),?|e\.g\.,?|like|including|especially|namely|notably|particularly)",
     ),
-    (Predicate.EXAMPLE_OF, CueSide.LEFT, 0.75, "c", r"(?:and|or)\s+other"),
-    (Predicate.EXAMPLE_OF, CueSide.LEFT, 0.7, "k", r"(?:is|are)\s+(?:an?|one\s+of\s+the)\b"),
+    (Predicate.EXAMPLE_OF, CueSide.CLASSED, 0.8, "", r"such(?=\s+(?:[\w-]+\s+){1,4}as\s)"),
+    (Predicate.EXAMPLE_OF, CueSide.RIGHT, 0.7, "", rf"{_DO}(?:includes?|included)"),
+    (Predicate.EXAMPLE_OF, CueSide.LEFT, 0.75, "c", r"(?:and|or)\s+(?:an)?other"),
+    (
+        Predicate.EXAMPLE_OF,
+        CueSide.LEFT,
+        0.7,
+        "k",
+        rf"(?:is|are|was|were|remains?|becomes?)\s+(?:{_ADVERB}\s+)?(?:an?|the|one\s+of\s+(?:the|many|several)|another)\b",
+    ),
+    (Predicate.EXAMPLE_OF, CueSide.RIGHT, 0.7, "", r"(?:called|named|known\s+as)"),
+    (Predicate.EXAMPLE_OF, CueSide.LEFT, 0.6, "k", r"are(?=\s+(?!\w+(?:ed|ly|en|ing|wn|ble|lt|nt)\b))"),
     (
         Predicate.IMPLEMENTS,
         CueSide.LEFT,
         0.85,
         "",
-        rf"{_DO}(?:implements?|reali[sz]es?)|{_BE}\s+{_A}implementations?\s+of",
+        rf"{_DO}(?:implement(?:s|ed)?|reali[sz]es?|(?:provides?|offers?)\s+{_A}implementations?\s+of)|{_BE}\s+{_A}implementations?\s+of",
     ),
     (Predicate.IMPLEMENTS, CueSide.RIGHT, 0.7, "n", rf"{_BE}\s+implemented\s+(?:in|by)"),
     (
@@ -139,8 +153,9 @@ _TABLE: tuple[tuple[Predicate, CueSide, float, str, str], ...] = (
         CueSide.LEFT,
         0.85,
         "",
-        rf"{_DO}(?:uses?|utili[sz]es?|employs?|exploits?|appl(?:y|ies)|rel(?:y|ies)\s+(?:up)?on|"
-        rf"wraps?|makes?\s+use\s+of|takes?\s+advantage\s+of)"
+        rf"{_DO}(?:use[sd]?|utili[sz]e[sd]?|employ(?:s|ed)?|exploits?|appl(?:y|ies|ied)|rel(?:y|ies|ied)\s+(?:up)?on|"
+        rf"wraps?|make[s]?\s+use\s+of|made\s+use\s+of|takes?\s+advantage\s+of|leverages?|adopts?|combines?|"
+        rf"reuses?|runs?\s+on|run)"
         rf"|{_BE}\s+(?:based|built)\s+(?:up)?on(?:\s+top\s+of)?|"
         rf"{_BE}\s+{_DONE}(?:\s+\w+ly)?{_IN_TIME}(?:\s+\w+ly)?\s+{_BY}"
         rf"|works?\s+(?:{_BY}|on\s+top\s+of)|{_BE}\s+(?:powered|driven|backed)\s+by|{_BE}\s+stored\s+(?:in|as)",
@@ -150,7 +165,8 @@ _TABLE: tuple[tuple[Predicate, CueSide, float, str, str], ...] = (
         CueSide.LEFT,
         0.7,
         "nc",
-        r"(?:using|with\s+the\s+help\s+of|based\s+(?:up)?on|built\s+(?:up)?on|implemented\s+(?:with|using)|via)",
+        r"(?:(?:by\s+|while\s+)?(?:using|applying|wrapping|combining)|with\s+the\s+(?:help|use)\s+of|based\s+(?:up)?on|"
+        r"built\s+(?:up)?on|implemented\s+(?:with|using)|via|on\s+top\s+of|written\s+in|driven\s+by|by\s+means\s+of)",
     ),
     (
         Predicate.USES,
@@ -158,7 +174,7 @@ _TABLE: tuple[tuple[Predicate, CueSide, float, str, str], ...] = (
         0.75,
         "n",
         rf"{_BE}\s+(?:used|useful|applied|exploited)\s+(?:in|by|(?:for|to)\s+(?:\w+ing\s+|solve\s+|"
-        rf"compute\s+|find\s+|implement\s+|build\s+|construct\s+|calculate\s+)?)",
+        rf"\w+\s+)?)|(?:the\s+)?use\s+of",
     ),
     (
         Predicate.COMPARED_TO,
@@ -172,6 +188,14 @@ _TABLE: tuple[tuple[Predicate, CueSide, float, str, str], ...] = (
         r"|unlike|(?:has|have)\s+(?:an?\s+|the\s+|\w+\s+)?advantages?\s+over|(?:uses?|takes?|needs?|"
         r"requires?)\s+(?:less|more)\s+\w+\s+than",
     ),
+    (Predicate.COMPARED_TO, CueSide.LEFT, 0.8, "", r"(?:differ(?:s|ed)?)\s+in\s++[^\s.;][^.;]{0,59}?\sfrom"),
+    (
+        Predicate.RELATED_TO,
+        CueSide.LEFT,
+        0.75,
+        "",
+        r"(?:(?:is|are)\s+)?(?:comparable|analogous|akin)\s+to|(?:in\s+)?(?:\w+\s+)?the\s+same\s+way\s+as",
+    ),
     (
         Predicate.COMPARED_TO,
         CueSide.LEFT,
@@ -180,7 +204,27 @@ _TABLE: tuple[tuple[Predicate, CueSide, float, str, str], ...] = (
         rf"{_MUCH}(?:\w{{2,}}er|better|worse|(?:more|less)\s+\w+)\s+than",
     ),
     (Predicate.COMPARED_TO, CueSide.LEFT, 0.8, "nc", r"(?:versus|vs\.?)"),
-    (Predicate.RELATED_TO, CueSide.LEFT, 0.75, "n", rf"{_DO}(?:generali[sz]es?|extends?)"),
+    (
+        Predicate.RELATED_TO,
+        CueSide.LEFT,
+        0.75,
+        "n",
+        rf"{_DO}(?:generali[sz]es?|extends?|replaces?|complements?|improves?)",
+    ),
+    (
+        Predicate.RELATED_TO,
+        CueSide.PAIR,
+        0.8,
+        "",
+        r"(?:connections?|relations?|relationships?|links?|correspondence)\s+between",
+    ),
+    (
+        Predicate.RELATED_TO,
+        CueSide.PAIR,
+        0.7,
+        "",
+        r"(?:reduces?|relates?|converts?|connects?|links?|transforms?)(?=\s)",
+    ),
     (
         Predicate.COMPARED_TO,
         CueSide.AROUND,
@@ -209,7 +253,9 @@ _TABLE: tuple[tuple[Predicate, CueSide, float, str, str], ...] = (
         "",
         rf"{_BE}\s+{_LIKE}\s+to|resembles?|{_BE}\s+{_A}{_DERIVED}\s+(?:of|to)|{_BE}\s+derived\s+from|"
         rf"corresponds?\s+to|{_BE}\s+(?:seen|viewed|regarded|thought\s+of|considered)\s+as|(?:has|"
-        rf"have)\s+the\s+same\s+\w+\s+as",
+        rf"have)\s+the\s+same\s+\w+\s+as|{_BE}\s+the\s+same\s+as(?:\s+(?:for|in|with))?|{_BE}\s+reduced\s+to|"
+        rf"{_BE}\s+(?:associated|combined)\s+with|reduces?\s+to|{_BE}\s+inspired\s+by|evolved\s+(?:from|into)|"
+        rf"(?:connection|relation|relationship|similarity)\s+(?:to|with)|{_BE}\s+(?:an?\s+)?alternatives?\s+to",
     ),
     (
         Predicate.RELATED_TO,
@@ -227,6 +273,11 @@ _TABLE: tuple[tuple[Predicate, CueSide, float, str, str], ...] = (
     ),
 )
 
+_MARKS: tuple[tuple[Predicate, CueSide, float, str, str], ...] = (
+    # the same, for what begins with a mark
+    (Predicate.EXAMPLE_OF, CueSide.LEFT, 0.6, "k", r",(?=\s+(?:an?|the|one\s+of)\s+[\w-])"),
+)
+
 
 def _flagged(row: tuple[Predicate, CueSide, float, str, str]) -> Cue:
     predicate, side, confidence, flags, _ = row
@@ -235,11 +286,14 @@ def _flagged(row: tuple[Predicate, CueSide, float, str, str]) -> Cue:
     )
 
 
-_CUES = tuple(_flagged(row) for row in _TABLE)
-_PATTERNS = tuple(re.compile(rf"(?<![\w-])(?:{row[-1]})(?!(?<=[\w-])[\w-])", re.IGNORECASE) for row in _TABLE)
+_CUES = tuple(_flagged(row) for row in (*_TABLE, *_MARKS))
+_PATTERNS = tuple(
+    re.compile(rf"(?<![\w-])(?:{row[-1]})(?!(?<=[\w-])[\w-])" if row in _TABLE else row[-1], re.IGNORECASE)
+    for row in (*_TABLE, *_MARKS)
+)
 _DENIED = re.compile(
     r"(?:\bnot|n['’]t|\bnever|\bcannot|\bwithout|\bnor|\bno\s+longer|\binstead\s+of|"
-    r"\brather\s+than|\bwhether|\bhow)\s+(?:\w+\s+)?\Z",
+    r"\brather\s+than|\bwhether|\bhow|\bno\s+need|\b(?:im|not\s+)possible|\bunable)\s+(?:\w+\s+)?\Z",
     re.IGNORECASE,
 )
 
@@ -269,5 +323,7 @@ def stated(sentence: str) -> Iterator[StatedCue]:
 
 
 def _same(one: StatedCue, other: StatedCue) -> bool:
-    """Whether two ways to read the same words stand side by side: "unlike" joins what is around it, or opens."""
-    return one.cue.predicate is other.cue.predicate and one.cue.side is not other.cue.side
+    """Whether two ways to read the same words stand side by side: "unlike" joins what is around it, or opens; what is
+    "included" is a part or an example."""
+    same = one.cue.predicate is other.cue.predicate
+    return (one.cue.side is not other.cue.side) if same else (one.start, one.end) == (other.start, other.end)

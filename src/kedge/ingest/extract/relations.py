@@ -1,8 +1,9 @@
 """Typed relations between concepts, each with a confidence and the passage that says so (D-06, D-07, D-21).
 
-The words that state a relation are looked for first (`cues`), then the noun phrases beside them (`phrases`). One end
-must be a concept: marked by the author, a title, or what the section is about where the sentence points at it ("this
-algorithm"). The other may be a noun phrase that nothing marks; it becomes a concept by being related to one.
+The words that state a relation are looked for first (`cues`), then every pair of noun phrases beside them (`chunks`) is
+a candidate, and weights that were learned from sentences read by hand say how likely each is (`weights`). An end is a
+concept: marked by the author, a title, or what the section is about where the sentence points at it ("this algorithm");
+or a noun phrase that nothing marks, which becomes a concept by being related.
 """
 
 from __future__ import annotations
@@ -10,32 +11,47 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import chain
 
 from kedge.core.triples import triple_faults
 from kedge.core.values import Passage, Predicate, Triple
+from kedge.ingest.extract.candidates import (
+    MAX_WORDS,
+    REACHED,
+    CueNeighbours,
+    EndKind,
+    RelationCandidate,
+    RelationEnd,
+    cue_features,
+    cue_sides,
+    end_features,
+    head_class,
+    joined_features,
+    listed_between,
+    object_features,
+    pair_features,
+    rank_features,
+    subject_features,
+)
+from kedge.ingest.extract.chunks import Chunker, NounChunk, readable
 from kedge.ingest.extract.cues import CueSide, StatedCue, stated
-from kedge.ingest.extract.phrases import NounPhrase, Phrases, readable
+from kedge.ingest.extract.weights import RelationWeights, relation_weights
+from kedge.ingest.extract.word_classes import CLOSED, NO_KIND, POINTS_AT, POINTS_IF_SO_CALLED, VAGUE
 from kedge.text.concepts import ConceptMention, concept_key
 from kedge.text.sentences import sentences
 
 MAX_HEADING_WORDS = 6
-MAX_TITLE_WORDS = 10
-POINTED = 0.9
-"""What is left of the confidence where the subject is only pointed at."""
-AUTHOR = 0.86
-"""What is left of it where the author says what is done, and the document is the subject."""
-UNMARKED = 0.85
-"""What is left of it where an end is a noun phrase that nothing marks."""
+MAX_TITLE_WORDS = 12
+LISTED_LEAST = 0.15
+"""Least probability of what stands in a list with something that is stated."""
+AS_LISTED = 0.9
+"""How sure it is, as a share of what it is listed with."""
+SHORT_WORD = 4
+OPENING = 80
+"""Characters of a sentence in which its first phrase is looked for."""
 _USE_CASE = re.compile(r"\b(?:when|if|for|in case|as long as|whenever|on)\b[^.;]{4,160}", re.IGNORECASE)
+_MADE_BY = re.compile(r"\b(?:created|made|written|maintained)\s+by\Z", re.IGNORECASE)
 _HEADING = re.compile(r"[^\S\n]*(?:#{1,6}[^\S\n]|\|)")
-_POINTS_AT = frozenset(
-    "algorithm method technique approach structure theorem lemma protocol model system library tool format "
-    "theory".split()
-)
-"""What a document or section may be called when it is pointed at: "this algorithm"."""
-_POINTS_IF_SO_CALLED = frozenset("problem task function principle rule process form knot".split())
-"""The same, where its name has the word."""
 
 
 @dataclass(slots=True)
@@ -49,228 +65,233 @@ class Relations:
     """Triples that broke a rule (D-07)."""
 
 
-@dataclass(frozen=True, slots=True)
-class _End:
-    key: str
-    name: str
-    sure: float
-
-
 def find_relations(passage: Passage, found: Sequence[ConceptMention]) -> Relations:
     """The relations that the sentences of a passage state, in their order; each once.
 
     `found` are all mentions of concepts in it.
     """
-    return _RelationReader(passage, _outermost(found)).read()
-
-
-class _RelationReader:
-    """Reads one passage."""
-
-    def __init__(self, passage: Passage, concepts: Sequence[ConceptMention]) -> None:
-        self._passage = passage
-        self._text = readable(passage.text)
-        self._concepts = concepts
-        self._phrases = Phrases(self._text, concepts, passage.title)
-        self._about = _topics(passage)
-        self._last: _End | None = None
-        """The subject of the sentence before."""
-        self._begun = False
-
-    def read(self) -> Relations:
-        """Sentence by sentence."""
-        result = Relations()
-        seen: set[tuple[str, Predicate, str]] = set()
-        for start, end in sentences(self._passage.text):
-            if _HEADING.match(self._passage.text, start) or self._passage.text[end - 1] == "?":
+    reader = RelationReader(passage, found)
+    result = Relations()
+    seen: set[tuple[str, Predicate, str]] = set()
+    for start, end in reader.sentences():
+        for probability, one in _chosen(reader.candidates(start, end), relation_weights(), reader.text):
+            triple = reader.triple(one, probability, start, end)
+            which = (triple.subject, triple.predicate, triple.object)
+            if which in seen:
                 continue
-            opening = self._opening(start, end)
-            for subject, cue, target in self._stated(start, end):
-                triple = self._triple(cue, subject, target, start, end)
-                which = (triple.subject, triple.predicate, triple.object)
-                if which in seen or triple.subject == triple.object:
-                    continue
-                seen.add(which)
-                if triple_faults(triple):
-                    result.dropped += 1
-                    continue
-                result.triples.append(triple)
-                result.names |= {one.key: one.name for one in (subject, target)}
-            self._last = opening
-            self._begun = True
-        return result
+            seen.add(which)
+            if triple_faults(triple):
+                result.dropped += 1
+                continue
+            result.triples.append(triple)
+            result.names |= {end.key: end.name for end in (one.subject, one.object)}
+    return result
 
-    def _stated(self, start: int, end: int) -> Iterator[tuple[_End, StatedCue, _End]]:
-        sentence = self._text[start:end]
-        if not self._about and not any(start <= one.start < end for one in self._concepts):
-            return
-        for one in stated(sentence):
-            cue = StatedCue(one.cue, one.start + start, one.end + start)
-            for subject, target in self._ends(cue, start, end):
-                if max(subject.sure, target.sure) > UNMARKED and _sound(subject, target):
-                    yield subject, cue, target
 
-    def _ends(self, one: StatedCue, start: int, end: int) -> Iterator[tuple[_End, _End]]:
-        """Subjects and objects of a cue in the sentence from `start` to `end`."""
-        side = one.cue.side
-        right = self._phrases.after(one.end, end, listed=side is CueSide.LISTED)
-        if side is CueSide.LISTED:
-            before = self._text[start : one.start].strip(" -*>(")
-            if not before or before.endswith(","):
-                yield from product(self._about[-1:], self._objects(right, one))
-            return
-        if side is CueSide.PAIR:
-            if len(right) == 2 and all(one.concept is not None or one.marked for one in right):
-                yield from product(self._objects(right[:1], one), self._objects(right[1:], one))
-            return
-        if side is CueSide.AROUND:
-            comma = self._text.find(",", one.end, end)
-            if not self._text[start : one.start].strip(" -*>(") and right and comma > 0:
-                then = self._phrases.opening(comma + 1, end)
-                yield from product(self._resolved([then] if then is not None else []), self._objects(right[:1], one))
-            return
-        left = self._left(one, start)
-        if side is CueSide.JOINED:
-            if len(left) == 2:
-                yield from product(self._resolved(left[1:]), self._resolved(left[:1]))
-            return
-        subjects, targets = self._resolved(left), self._objects(right, one)
-        if not subjects and one.cue.predicate is Predicate.USES and side is CueSide.LEFT:
-            targets = [target for target in targets if target.sure == 1]
-            subjects = self._author(start, one.start)
-        if side is CueSide.RIGHT:
-            if one.cue.named:
-                subjects = [
-                    subject for subject in subjects if subject.sure == 1 or one.cue.predicate is not Predicate.PART_OF
-                ]
-            yield from product(targets, subjects)
-        else:
-            yield from product(subjects, targets)
+class RelationReader:
+    """Reads one passage, sentence by sentence."""
 
-    def _left(self, one: StatedCue, start: int) -> list[NounPhrase]:
-        """The phrases before the cue that may be its subject, or its object where the cue is passive."""
-        if one.cue.close or (one.cue.side is CueSide.RIGHT and one.cue.predicate is Predicate.EXAMPLE_OF):
-            return self._near(one, start)
-        relative = _RELATIVE.search(self._text, start, one.start)
-        if relative is not None:
-            opener = self._opener(start, relative.start())
-            if opener and opener[0].words.lower() != "it" and _BEING.match(self._text, opener[0].end, relative.start()):
-                return opener  # "X is a Y that uses Z": X does
-            near = self._phrases.close(start, relative.start())
-            return [near] if near is not None and near.concept is not None else []
-        found = [] if one.cue.opens else self._phrases.before(start, one.start)
-        coordinated = one.cue.opens or _COORDINATED.search(self._text, start, one.start)
-        return self._opener(start, one.start) if not found and coordinated else found
+    def __init__(self, passage: Passage, found: Sequence[ConceptMention]) -> None:
+        self._passage = passage
+        self.text = readable(passage.text)
+        """As it is read; as long as the passage."""
+        self._concepts = _outermost(found)
+        self._chunker = Chunker(self.text, self._concepts)
+        self._about = _topics(passage)
+        self._before: tuple[int, int] | None = None
+        """Where the sentence before stands."""
 
-    def _near(self, one: StatedCue, start: int) -> list[NounPhrase]:
-        """The phrase right before the cue: a concept, or what the listed examples are of."""
-        near = self._phrases.close(start, one.start)
-        if near is None or one.cue.side is not CueSide.RIGHT:
-            return [near] if near is not None and near.concept is not None else []
-        any_of = self._text[near.start : near.end].lower().startswith("any ")
-        return [near] if near.plural or any_of else []
+    def sentences(self) -> Iterator[tuple[int, int]]:
+        """Places of those that may state something: no headings, no questions."""
+        for start, end in sentences(self._passage.text):
+            if not _HEADING.match(self._passage.text, start) and self._passage.text[end - 1] != "?":
+                yield start, end
 
-    def _opener(self, start: int, end: int) -> list[NounPhrase]:
-        """What the sentence begins with, where that is a concept or points at one."""
-        found = self._phrases.opening(start, end)
-        return [found] if found is not None and (found.concept is not None or found.pointing or found.marked) else []
+    def candidates(self, start: int, end: int) -> list[RelationCandidate]:
+        """What the sentence there may state; call it for each sentence, in order."""
+        found: list[RelationCandidate] = []
+        for one in stated(self.text[start:end]):
+            found += self._around(StatedCue(one.cue, one.start + start, one.end + start), start, end)
+        self._before = (start, end)
+        return found
 
-    def _author(self, start: int, at: int) -> list[_End]:
-        """What the document is about, where its author says what is done: "we use …", "this can be solved with …"."""
-        if not self._about or _AUTHOR.fullmatch(self._text, start, at) is None:
-            return []
-        return [_End(self._about[0].key, self._about[0].name, AUTHOR)]
-
-    def _objects(self, phrases: Sequence[NounPhrase], one: StatedCue) -> list[_End]:
-        if one.cue.kind:
-            phrases = [phrase for phrase in phrases[:1] if not _OF_NEXT.match(self._text, phrase.end)]
-        return [
-            _End(phrase.key, _surface(phrase), _sure(phrase))
-            for phrase in phrases
-            if phrase.concept is not None or (not one.cue.named and (phrase.kind if one.cue.kind else phrase.sound))
-        ]
-
-    def _resolved(self, phrases: Sequence[NounPhrase]) -> list[_End]:
-        """The phrases as ends; what points at something said before is followed."""
-        ends = []
-        for phrase in phrases:
-            if phrase.concept is not None:
-                ends.append(_End(phrase.key, _surface(phrase), 1.0))
-            elif phrase.pointing:
-                ends += self._pointed_at(phrase)
-            elif phrase.sound and (phrase.marked or " " in phrase.words):
-                ends.append(_End(phrase.key, _surface(phrase), _sure(phrase)))
-        return ends
-
-    def _pointed_at(self, phrase: NounPhrase) -> list[_End]:
-        """What "it", "this algorithm" or "the problem" means: the last subject, the section or the document."""
-        words = phrase.words.lower().split()
-        if words == ["it"]:
-            first = self._about[:1] if self._passage.index == 0 and not self._begun else []
-            return [_End(self._last.key, self._last.name, POINTED)] if self._last is not None else first
-        noun = words[-1].removesuffix("s")
-        if len(words) != 1:
-            return []
-        if noun not in _POINTS_AT:
-            called = [one for one in self._about if noun in one.key.split() and noun in _POINTS_IF_SO_CALLED]
-            return called[-1:]
-        before = [one for one in self._concepts if one.end <= phrase.start and one.key.endswith(" " + noun)]
-        named = [_End(one.key, one.surface, POINTED) for one in before[-1:]]
-        return named or [_End(one.key, one.name, POINTED) for one in self._about[-1:]]
-
-    def _opening(self, start: int, end: int) -> _End | None:
-        """What the sentence is about: its first phrase, where that is a concept."""
-        ends = self._resolved(self._opener(start, end))
-        return ends[0] if ends else None
-
-    def _triple(self, one: StatedCue, subject: _End, target: _End, start: int, end: int) -> Triple:
-        compares = one.cue.predicate is Predicate.COMPARED_TO
+    def triple(self, one: RelationCandidate, probability: float, start: int, end: int) -> Triple:
+        """The triple of a candidate in the sentence there."""
+        compares = one.cue.cue.predicate is Predicate.COMPARED_TO
         sentence = self._passage.text[start:end]
-        use_case = _USE_CASE.search(self._text, one.end, end) or _USE_CASE.search(self._text, start, one.start)
+        use_case = _USE_CASE.search(self.text, one.cue.end, end) or _USE_CASE.search(self.text, start, one.cue.start)
         return Triple(
-            subject=subject.key,
-            predicate=one.cue.predicate,
-            object=target.key,
-            confidence=round(one.cue.confidence * subject.sure * target.sure, 3),
+            subject=one.subject.key,
+            predicate=one.cue.cue.predicate,
+            object=one.object.key,
+            confidence=round(probability, 3),
             passage_id=self._passage.id,
             comparison=" ".join(sentence.split()) if compares else "",
             use_case=" ".join(self._passage.text[slice(*use_case.span())].split()) if compares and use_case else "",
         )
 
+    def _around(self, cue: StatedCue, start: int, end: int) -> Iterator[RelationCandidate]:
+        before = self._chunker.chunks(start, cue.start)[::-1]
+        left = CueNeighbours.seen_through(self.text, cue, before[:REACHED] + before[REACHED:][-1:])
+        right = CueNeighbours.seen_through(self.text, cue, self._chunker.chunks(cue.end, end)[: REACHED + 2])
+        swapped = cue.cue.side in (CueSide.RIGHT, CueSide.CLASSED)
+        tag = f"{cue.cue.predicate.value}.{cue.cue.side}"
+        shared = tuple(cue_features(self.text, start, end, cue))
+        for rank, one, other, target in cue_sides(cue, left, right):
+            first = self._topic() if one is None else self._end(one)
+            second = self._end(target)
+            if first is None or second is None or not _may_relate(first, second):
+                continue
+            ends = (second, first) if swapped else (first, second)
+            if _says_nothing(ends[0]) or not _fits(cue, *ends, self.text):
+                continue
+            single = tuple(
+                chain(
+                    shared,
+                    end_features("l", first, tag),
+                    end_features("r", second, tag),
+                    pair_features(first, second, tag),
+                    subject_features(self.text, start, cue, first, tag),
+                    object_features(self.text, end, cue, second, tag),
+                    rank_features("l", left, rank, tag) if one is not None and one in left.chunks else (),
+                    rank_features("r", right, other, tag) if target in right.chunks else (),
+                )
+            )
+            features = single + tuple(joined_features(single, tag))
+            yield RelationCandidate(ends[0], cue, ends[1], features)
 
-_AUTHOR = re.compile(
-    r"(?:.*[,;:]\s*|(?:so|then|thus|therefore|hence|here|also|but|however|now|and)\s+|.*\b(?:solve|do|find|compute|handle)\s+(?:this|it|the\s+problem|this\s+problem|this\s+task)[\s,]+)?"
-    r"(?:we|you|one\s+can|this|(?:this|the)\s+(?:problem|task|question)|)\s*",
-    re.IGNORECASE | re.DOTALL,
-)
-_BEING = re.compile(r"\s*(?:\([^()]*\)\s*)?(?:is|are|was|were)\s+(?:\w+\s+)?(?:an?|the|one)\s", re.IGNORECASE)
-_OF_NEXT = re.compile(r"\s+(?:of|for|to|in)\b|,\s*(?!that\b|which\b|and\b|but\b|where\b|so\b)\w", re.IGNORECASE)
-_RELATIVE = re.compile(r"\s*,?\s*\b(?:which|that)(?:\s+\w+ly)?\s+\Z", re.IGNORECASE)
-_COORDINATED = re.compile(r"\b(?:and|but)(?:\s+\w+ly)?\s+\Z", re.IGNORECASE)
+    def _topic(self) -> RelationEnd | None:
+        return self._about[0] if self._about else None
+
+    def _end(self, chunk: NounChunk) -> RelationEnd | None:
+        """What a phrase stands for; None where that is not known, or nothing to speak of."""
+        if not chunk.words:
+            if chunk.determiner in ("it", "they"):
+                return self._pointed(chunk, EndKind.PRONOUN, self._last())
+            about = self._about[-1] if self._about and chunk.determiner == "this" else None
+            return self._pointed(chunk, EndKind.PRONOUN, about)
+        if chunk.concept is not None:
+            return RelationEnd(chunk.key, " ".join(chunk.concept.surface.split()), EndKind.CONCEPT, chunk)
+        words = chunk.words.split()
+        if chunk.determiner in ("this", "these", "such", "the", "our") and len(words) == 1:
+            pointed = self._pointed_at(chunk)
+            if pointed is not None or chunk.determiner != "the":
+                return pointed
+        key = chunk.key
+        if len(words) > MAX_WORDS or len(key) < 2 or not any(map(str.isalpha, key)) or words[-1].lower() in CLOSED:
+            return None
+        return RelationEnd(key, chunk.words, EndKind.HOLDS if chunk.holds else EndKind.PLAIN, chunk)
+
+    def _pointed(self, chunk: NounChunk, kind: EndKind, at: RelationEnd | None) -> RelationEnd | None:
+        return RelationEnd(at.key, at.name, kind, chunk) if at is not None else None
+
+    def _pointed_at(self, chunk: NounChunk) -> RelationEnd | None:
+        """What "this algorithm" or "the problem" means: the concept before so called, the section, the title."""
+        noun = chunk.head.removesuffix("s")
+        before = [one for one in self._concepts if one.end <= chunk.start and one.key.endswith(" " + noun)]
+        if before and noun in POINTS_AT | POINTS_IF_SO_CALLED:
+            return RelationEnd(before[-1].key, before[-1].surface, EndKind.POINTED, chunk)
+        if noun in POINTS_AT:
+            return self._pointed(chunk, EndKind.POINTED, self._about[-1] if self._about else None)
+        called = [one for one in self._about if noun in one.key.split() and noun in POINTS_IF_SO_CALLED]
+        return self._pointed(chunk, EndKind.POINTED, called[-1] if called else None)
+
+    def _last(self) -> RelationEnd | None:
+        """What the sentence before was about: its first phrase, where that is a concept."""
+        if self._before is None:
+            return None
+        start, end = self._before
+        opening = self._chunker.chunks(start, min(end, start + OPENING))[:1]
+        one = self._end(opening[0]) if opening and opening[0].words else None
+        return one if one is not None and one.kind is not EndKind.PLAIN else None
 
 
-def _sound(subject: _End, target: _End) -> bool:
+def _may_relate(one: RelationEnd, other: RelationEnd) -> bool:
     """Not a thing and itself by a longer or shorter name."""
-    one, other = subject.key.split(), target.key.split()
-    if not one or not other or set(one) == set(other):
+    first, second = one.key.split(), other.key.split()
+    if not first or not second or set(first) == set(second):
         return False
-    short, long = sorted((one, other), key=len)
-    initials = "".join(word[0] for word in long)
-    if short == [initials]:
+    short, long = sorted((first, second), key=len)
+    return short != ["".join(word[0] for word in long)]
+
+
+def _fits(cue: StatedCue, subject: RelationEnd, target: RelationEnd, text: str) -> bool:
+    """Whether the object can be one of that relation: a kind of thing, a means, a part."""
+    words = target.name.split()
+    last = words[-1].lower()
+    if target.key.startswith("using ") or target.key in CLOSED:
         return False
-    return subject.sure != AUTHOR or not set(short) <= set(long)
+    if cue.cue.predicate is Predicate.EXAMPLE_OF:
+        vague = target.kind is EndKind.PLAIN and (words[0].lower() in VAGUE or head_class(last) == "adjective")
+        return not (vague or last in NO_KIND or last.removesuffix("s") in NO_KIND)
+    if cue.cue.predicate is Predicate.USES:
+        named = subject.kind in (EndKind.TOPIC, EndKind.PRONOUN, EndKind.POINTED)
+        one, other = set(subject.key.split()), set(target.key.split())
+        if (named and other <= one) or (one <= other and target.kind is not EndKind.CONCEPT):
+            return False  # the method of a title does not use itself, nor its own concept
+        if _MADE_BY.search(text, cue.start, cue.end) and len(words) > 1 and words[0][0].isupper():
+            return False  # "was created by Noyes Chapman"
+    return not _says_nothing(target)
 
 
-def _sure(phrase: NounPhrase) -> float:
-    """What is left of the confidence for this end."""
-    return 1.0 if phrase.concept is not None else POINTED if phrase.marked else UNMARKED
+def _says_nothing(end: RelationEnd) -> bool:
+    """Whether it names no concept: "idea", "previous problem"."""
+    if end.kind is not EndKind.PLAIN:
+        return False
+    words = end.name.lower().split()
+    if words[0] in VAGUE or words[0] == "using":
+        return True
+    return all({head_class(word), head_class(_singular(word))} - {"noun", "ing"} for word in words)
 
 
-def _surface(phrase: NounPhrase) -> str:
-    return " ".join((phrase.concept.surface if phrase.concept is not None else phrase.words).split())
+def _singular(word: str) -> str:
+    return word.removesuffix("s") if len(word) > SHORT_WORD else word
 
 
-def _topics(passage: Passage) -> list[_End]:
+def _chosen(
+    candidates: Sequence[RelationCandidate], weights: RelationWeights, text: str
+) -> Iterator[tuple[float, RelationCandidate]]:
+    """For each cue the likeliest candidate, if it is likely enough, and those whose ends are listed with its own."""
+    by_cue: dict[tuple[int, int, str], list[tuple[float, RelationCandidate]]] = {}
+    for one in candidates:
+        probability = weights.probability(one.features)
+        if probability >= LISTED_LEAST:
+            place = (one.cue.start, one.cue.end, one.cue.cue.side.value)
+            by_cue.setdefault(place, []).append((probability, one))
+    for found in by_cue.values():
+        best = max(found, key=lambda item: item[0])
+        if best[0] < weights.threshold:
+            continue
+        subjects, objects = [best[1].subject], [best[1].object]
+        yield best
+        for probability, one in sorted(found, key=lambda item: _apart(best[1], item[1])):
+            if one is best[1] or one.cue.cue.predicate is not best[1].cue.cue.predicate:
+                continue
+            if not (_listed(one.subject, subjects, text) and _listed(one.object, objects, text)):
+                continue
+            subjects.append(one.subject)
+            objects.append(one.object)
+            yield max(probability, AS_LISTED * best[0]), one
+
+
+def _apart(one: RelationCandidate, other: RelationCandidate) -> int:
+    ends = ((one.subject.chunk, other.subject.chunk), (one.object.chunk, other.object.chunk))
+    return sum(abs(a.start - b.start) for a, b in ends if a is not None and b is not None)
+
+
+def _listed(end: RelationEnd, others: Sequence[RelationEnd], text: str) -> bool:
+    """Whether an end is one of the others, or stands in a list with one of them."""
+    for other in others:
+        if end.chunk is other.chunk or end.chunk == other.chunk:
+            return True
+        if end.chunk is not None and other.chunk is not None:
+            first, second = sorted((end.chunk, other.chunk), key=lambda chunk: chunk.start)
+            if listed_between(text[first.end : second.start]):
+                return True
+    return False
+
+
+def _topics(passage: Passage) -> list[RelationEnd]:
     """What the passage is about: its document, then the heading that names a thing; the nearest last."""
     names = [passage.title]
     names += [part for part in passage.section_path if _names(part)]
@@ -279,7 +300,7 @@ def _topics(passage: Passage) -> list[_End]:
         key = concept_key(name)
         most = MAX_TITLE_WORDS if name == names[0] else MAX_HEADING_WORDS
         if len(key) > 1 and len(name.split()) <= most:
-            found.append(_End(key, name, POINTED))
+            found.append(RelationEnd(key, name, EndKind.TOPIC))
     return found
 
 
@@ -288,7 +309,7 @@ def _names(heading: str) -> bool:
     words = heading.split()
     if len(words) < 2:
         return False
-    return words[-1].lower().removesuffix("s") in _POINTS_AT and words[0].lower() not in _ORDER
+    return words[-1].lower().removesuffix("s") in POINTS_AT and words[0].lower() not in _ORDER
 
 
 _ORDER = frozenset(

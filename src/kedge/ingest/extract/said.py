@@ -16,7 +16,7 @@ _CALLED = re.compile(
     re.IGNORECASE,
 )
 _BEING = re.compile(
-    r"\s*(?:\([^()]{1,60}\)\s*)?,?\s*(?:is|are)\s+(?:an?|the|one\s+of\s+the)\s+(?P<words>(?:[\w-]+\s+){0,5}?)"
+    r"\s*+(?:\([^()]{1,60}\)\s*+)?,?\s*+(?:is|are)\s++(?:an?|the|one\s++of\s++the)\s++(?P<words>(?:[\w-]++\s++){0,5}?)"
     r"(?P<category>data\s+structures?|algorithms?|theorems?|techniques?)\b",
     re.IGNORECASE,
 )

@@ -12,6 +12,10 @@ LEADING = ARTICLE | frozenset(
 """May stand before a noun phrase without being part of a name."""
 COUNTING = LEADING - frozenset("standard popular common simple classic classical normal ordinary regular basic".split())
 """Of these, those that never are."""
+DETERMINING = ARTICLE | frozenset(
+    "this these those such its their our your his her some several many most all both each every any another no".split()
+)
+"""Begin a noun phrase."""
 POINTING = frozenset("this that these those such it they".split())
 """Point at something said before."""
 PREPOSITIONS = frozenset(
@@ -31,7 +35,9 @@ VERBAL = frozenset(
     "wants show shows require requires become becomes remain remains keep keeps consider means mean denote "
     "denotes hold holds exist exists follow follows come comes go goes says say stand stands look looks lie "
     "lies explained described discussed read reads write writes provide provides supports combine combines "
-    "include includes develop develops possible depending proposed".split()
+    "include includes develop develops possible depending proposed meant built written designed intended "
+    "consisting containing having satisfying "
+    "involving denoting stretching belonging".split()
 )
 """Auxiliaries, pronouns and the commonest verbs."""
 CLOSED = PREPOSITIONS | CONJUNCTIONS | VERBAL
@@ -71,13 +77,14 @@ THIN = frozenset(
 VAGUE = frozenset(
     "first second third fourth fifth last next previous earlier later similar same different new old current "
     "given desired additional extra total above-mentioned corresponding particular whole entire single non- "
-    "trivial own".split()
+    "trivial own final opposite mentioned".split()
 )
 """With which no name of a concept begins unless marked."""
 NO_KIND = frozenset(
     "bit lot restriction representation usage application improvement way case part number sequence result "
     "consequence real little weaker lower higher reason question matter example kind modification extension "
-    "generalization".split()
+    "generalization step subsection section basis series bottleneck thing one topic aspect fact "
+    "idea seat location".split()
 )
 """Heads that do not say what kind of thing something is."""
 CLAUSE = frozenset(
@@ -92,6 +99,14 @@ REACH = frozenset(
 OF = frozenset(
     "concept idea notion technique method principle family class use help kind type version variant form "
     "structure variants versions types kinds forms implementation theory set sequence series number pair list "
+    "hundreds thousands majority variety range fields sets series collections "
     "collection couple bunch combination capability capabilities functionality power".split()
 )
 """The same, in an object: "the concept of …"."""
+POINTS_AT = frozenset(
+    "algorithm method technique approach structure theorem lemma protocol model system library tool format "
+    "theory".split()
+)
+"""What a document or section may be called when it is pointed at: "this algorithm"."""
+POINTS_IF_SO_CALLED = frozenset("problem task function principle rule process form knot".split())
+"""The same, where its name has the word."""

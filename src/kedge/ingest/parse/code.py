@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 LONGEST_LINE = 2000
 """A longer line is packed, and nobody reads it."""
+_ROLE = re.compile(r":[a-z]{1,20}(?::[a-z]{1,20})?:`[~!]?([^`<>\n]{1,200})`")
+"""A name as Sphinx marks it in a comment: `:func:` and the like."""
 _WORDS = (
     "class|interface|struct|enum|union|trait|impl|protocol|extension|module|namespace|object|record|type|typedef|fn|"
     "func|fun|function|def|defp|defmodule|defmacro|defun|defmethod|define|sub|procedure|proc|subroutine|macro|message|"
@@ -44,7 +46,7 @@ _SQL = re.compile(
 _CALLED = re.compile(
     r"(?P<indent>[ \t]{0,8})"
     r"(?!(?:if|for|while|switch|return|else|catch|do|new|throw|using|with|await|case|and|or|not)\b)"
-    r"(?:[A-Za-z_][\w<>\[\],*&:~]*[ \t*&]+){0,6}(?P<name>[A-Za-z_~$][\w$:~]{0,100})[ \t]?\([^;{}]{0,300}\)?"
+    r"(?:[A-Za-z_][\w<>\[\],*&:~]*+[ \t*&]++){0,6}(?P<name>[A-Za-z_~$][\w$:~]{0,100})[ \t]?\([^;{}]{0,300}\)?"
     r"(?:[ \t]*(?:const|noexcept|override|throws[ \w,.]{1,80}))?[ \t]*(?P<opens>\{?)[ \t]*$"
 )
 """A function as C, Java, shell and their kin write it; it needs the brace, on this line or the next."""
@@ -67,7 +69,7 @@ _FIRST_LINES = 1
 _MOST_BEFORE = 400
 _LONGEST = 4000
 """Lines of one comment."""
-_SPEAKING = re.compile(r"[^\W\d_]{2,}\W+[^\W\d_]{2,}")
+_SPEAKING = re.compile(r"(?<![^\W\d_])[^\W\d_]{2,}+\W++[^\W\d_]{2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +168,7 @@ def _stretch(writer: TextWriter, lines: Sequence[str], language: str) -> None:
         if speaks:
             end_code()
             for paragraph in re.split(r"\n[ \t]*\n", words):
-                writer.paragraph(paragraph)
+                writer.paragraph(_ROLE.sub(r"`\1`", paragraph))
         else:
             code.extend(lines[at:end])
             seen += bool(lines[at].strip())

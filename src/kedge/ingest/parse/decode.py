@@ -103,7 +103,7 @@ def _refuse_binary(data: bytes, name: str) -> None:
     if b"\x00" in data or controls > len(data) * _MAX_CONTROL_SHARE:
         raise BinarySourceError(
             f"{name} is not text: it holds bytes that no text has.",
-            hint="Give the file its right suffix, or leave it out; `kedge ingest --help` names what is read.",
+            hint="Give the file its right suffix, or leave it out.",
         )
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 _SIGN = re.compile(
     r"^[ \t]*(?:(?:`{3,}|:{3,}|~{3,})\{|(?:!!!|\?\?\?\+?|===)[ \t]|\([\w:. -]+\)=[ \t]*$|--8<--)", re.MULTILINE
 )
-_OPENING = re.compile(r"(?P<indent>[ \t]*)(?P<fence>`{3,}|:{3,}|~{3,})\{(?P<name>[\w:+.-]+)\}[ \t]*(?P<said>.*)")
-_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,}|:{3,})(.*)")
+_OPENING = re.compile(r"(?P<indent>[ \t]*)(?P<fence>`{3,}|:{3,}|~{3,})\{(?P<name>[\w:+.-]+)\}[ \t]*+(?P<said>.*)")
+_FENCE = re.compile(r"[ \t]*(`{3,}+|~{3,}+|:{3,}+)(.*)")
 _OPTION = re.compile(r"[ \t]*:[\w-]+:(?:[ \t].*)?")
 _TARGET = re.compile(r"[ \t]*\([\w:. -]+\)=[ \t]*|[ \t]*--8<--.*")
 _BOX = re.compile(r"(?P<indent>[ \t]*)(?:!!!|\?\?\?\+?|===)[ \t]+(?P<name>[\w-]*)[^\"]*(?:\"(?P<said>[^\"]*)\")?.*")

@@ -86,6 +86,24 @@ def format_fault(name: str, found: Any) -> str:
     return ""
 
 
+BARE_NAMES = frozenset(
+    "readme license licence copying notice changes changelog authors contributors contributing install news todo "
+    "makefile dockerfile".split()
+)
+"""Names of texts that are written without a suffix."""
+
+
+def known_name(name: str) -> bool:
+    """Whether a file of a folder is a document by its name: by its suffix, or as one of those that go without."""
+    path = PurePosixPath(name)
+    return known_suffix(path.suffix) if path.suffix else path.name.lower() in BARE_NAMES
+
+
+def known_suffixes() -> list[str]:
+    """Of all files that are documents, sorted; archives and corpora are not among them."""
+    return sorted({suffix for format in installed_formats().values() for suffix in format.suffixes})
+
+
 def known_suffix(suffix: str) -> bool:
     """Whether files with this suffix (`.md`, in any case) are documents."""
     return any(suffix.lower() in format.suffixes for format in installed_formats().values())

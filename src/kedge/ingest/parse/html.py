@@ -28,8 +28,8 @@ _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _KINDS = {"ul": BlockKind.LIST, "ol": BlockKind.LIST, "dl": BlockKind.LIST, "blockquote": BlockKind.QUOTE}
 _META = {"author": "author", "description": "description", "keywords": "keywords", "date": "date"}
 _SPACE = re.compile(r"\s+")
-_ANCHOR_SIGN = re.compile(r"\s*[¶#§]\s*$")
-_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w-]{2,40})", re.IGNORECASE)
+_ANCHOR_SIGN = re.compile(r"(?<!\s)\s*+[¶#§]\s*+$")
+_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*+=\s*+[\"']?\s*+([\w-]{2,40})", re.IGNORECASE)
 _BREAK = "\u2028"
 _MAX_DEPTH = 200
 _LEAST_MAIN = 200

@@ -16,7 +16,7 @@ from kedge.ingest.parse.front_matter import FrontMatter, read_front_matter
 from kedge.ingest.parse.sections import Sections
 
 _NEWLINE = re.compile(r"\r\n?|\n")
-_TITLE_COMMENT = re.compile(r"<!--\s*+\??\s*+title\b\s*+:?(.*?)-->", re.IGNORECASE | re.DOTALL)
+_TITLE_COMMENT = re.compile(r"<!--\s*+\??\s*+title\b\s*+:?(.{0,500}?)-->", re.IGNORECASE | re.DOTALL)
 _HEADING_ATTRIBUTES = re.compile(r"(?:(?<!\s)\s++|^)\{:?\s*+(?:[#.]|[\w-]+=)[^{}]*\}\s*$")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _UNSEEN_ELEMENT = re.compile(r"<(script|style|template)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)

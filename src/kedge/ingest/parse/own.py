@@ -22,8 +22,8 @@ MAX_HTML_BYTES = 64 << 20
 """A page is read as a tree, in one piece."""
 MAX_RST_BYTES = 16 << 20
 """A text of reStructuredText is read as a tree too."""
-MARKDOWN_APART = 1 << 16
-"""Bytes of markdown from which on its odd corners take minutes."""
+MARKDOWN_APART = TEXT_APART = 1 << 16
+"""Bytes from which on a text is read in another process; what is shorter is read here, in bounded time."""
 _PAGE = re.compile(
     rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b",
     re.IGNORECASE | re.DOTALL,
@@ -47,10 +47,10 @@ def looks_like_rst(head: str) -> bool:
     return sum(weight for weight, sign in _RST_SIGNS if sign.search(head)) >= _RST_ENOUGH
 
 
-def whole_text(source: Source, most: int) -> str:
+def whole_text(source: Source, most: int, *, hint: str = "Split it.") -> str:
     """The decoded text of a source that is read in one piece. SourceTooLargeError for more than `most` bytes."""
     if source.size > most:
-        raise SourceTooLargeError(f"{source.name} has over {most:,} bytes.", hint="Split it.")
+        raise SourceTooLargeError(f"{source.name} has over {most:,} bytes.", hint=hint)
     return source.text if source.text is not None else decode(source.read(), source.encoding, source.name)
 
 
@@ -79,8 +79,8 @@ class TextFormat(FileFormat):
     def resembles(self, head: bytes) -> bool:
         return looks_like_text(head)
 
-    def apart(self, source: Source) -> bool:  # noqa: ARG002
-        return False
+    def apart(self, source: Source) -> bool:
+        return source.size > TEXT_APART
 
     def segments(self, source: Source) -> Iterator[Segment]:
         from kedge.ingest.parse.text import TextParser

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 MAX_NOTEBOOK_BYTES = 128 << 20
 MAX_CODE_BYTES = 8 << 20
+MAX_DELIMITED_BYTES = 16 << 20
 _COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _PICTURES = (b"\x89PNG\r\n", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*")
 _ZIP = b"PK\x03\x04"
@@ -36,6 +37,7 @@ class DocxFormat(FileFormat):
 
     name = "docx"
     suffixes = (".docx", ".docm", ".dotx")
+    members = (b"word/document",)
     media_types = (f"{_OFFICE}.wordprocessingml.document",)
 
     def claims(self, head: bytes) -> bool:
@@ -52,6 +54,7 @@ class PptxFormat(FileFormat):
 
     name = "pptx"
     suffixes = (".pptx", ".pptm", ".ppsx")
+    members = (b"ppt/presentation",)
     media_types = (f"{_OFFICE}.presentationml.presentation",)
 
     def claims(self, head: bytes) -> bool:
@@ -68,6 +71,7 @@ class SheetsFormat(FileFormat):
 
     name = "sheets"
     suffixes = (".xlsx", ".xlsm", ".xlsb", ".ods")
+    members = (b"xl/workbook", b"content.xml")
     media_types = (f"{_OFFICE}.spreadsheetml.sheet", "application/vnd.oasis.opendocument.spreadsheet")
 
     def claims(self, head: bytes) -> bool:
@@ -79,11 +83,27 @@ class SheetsFormat(FileFormat):
         yield Segment(0, parse_sheets(source))
 
 
+class DelimitedFormat(FileFormat):
+    """Rows of separated values; those that are data are better taken in as tables."""
+
+    name = "csv"
+    suffixes = (".csv", ".tsv")
+    media_types = ("text/csv", "text/tab-separated-values")
+
+    def segments(self, source: Source) -> Iterator[Segment]:
+        from kedge.ingest.parse.delimited import parse_delimited
+        from kedge.ingest.parse.rows import AS_TABLE
+
+        text = whole_text(source, MAX_DELIMITED_BYTES, hint=AS_TABLE)
+        yield Segment(0, parse_delimited(text, source.name))
+
+
 class OdtFormat(FileFormat):
     """OpenDocument texts and presentations."""
 
     name = "odt"
     suffixes = (".odt", ".odp", ".ott")
+    members = (b"content.xml",)
     media_types = (
         "application/vnd.oasis.opendocument.text",
         "application/vnd.oasis.opendocument.presentation",
@@ -103,6 +123,7 @@ class EpubFormat(FileFormat):
 
     name = "epub"
     suffixes = (".epub",)
+    members = (b"META-INF/container.xml",)
     media_types = ("application/epub+zip",)
 
     def claims(self, head: bytes) -> bool:
@@ -206,6 +227,6 @@ class PictureFormat(FileFormat):
         yield Segment(0, parse_picture(source))
 
 
-DOCX, PPTX, SHEETS, ODT = DocxFormat(), PptxFormat(), SheetsFormat(), OdtFormat()
+DOCX, PPTX, SHEETS, DELIMITED, ODT = DocxFormat(), PptxFormat(), SheetsFormat(), DelimitedFormat(), OdtFormat()
 EPUB, NOTEBOOK, MAIL = EpubFormat(), NotebookFormat(), MailFormat()
 MSG, RTF, CODE, PICTURE = MsgFormat(), RtfFormat(), CodeFormat(), PictureFormat()

@@ -30,21 +30,23 @@ def parse_pdf(data: bytes | Path, *, tables: bool = True) -> ParsedDocument:
 
     `tables=False` leaves out ruled tables; those without lines are found anyway.
     """
-    document = _open(data)
+    document = open_pdf(data)
     try:
         pages, heights, warnings = _read_pages(document, tables)
         properties = document.get_metadata_dict(skip_empty=True)
     finally:
         document.close()
     if sum(len(line.text) for lines in pages for line in lines) < _LEAST_LETTERS:
+        where = f"its {len(pages)} pages" if len(pages) > 1 else "its only page"
         raise NoTextLayerError(
-            f"The PDF has no text layer on its {len(pages)} pages: it holds pictures of text.",
+            f"The PDF has no text layer on {where}: it holds pictures of text.",
             hint=_SCAN_ANEW if can_read_pictures() else OFFER,
         )
     return document_of_pages(pages, heights, properties, warnings)
 
 
-def _open(data: bytes | Path) -> pypdfium2.PdfDocument:
+def open_pdf(data: bytes | Path) -> pypdfium2.PdfDocument:
+    """The document with at least one page. Raises EncryptedError or UnreadableError."""
     try:
         document = pypdfium2.PdfDocument(data)
         if len(document) == 0:
@@ -118,12 +120,12 @@ def _named(pages: Sequence[int]) -> str:
 def _read_page(document: pypdfium2.PdfDocument, number: int, tables: bool) -> tuple[list[Line], float]:
     page = document[number]
     text = page.get_textpage()
-    lines = read_lines(text.raw, page.get_width())
+    read = lines = read_lines(text.raw, page.get_width())
     if lines:
         rules = read_rules(page)
-        lines = with_grids(lines, rules)
+        lines = with_grids(read, rules)
         if tables:
-            lines = with_ruled_tables(lines, rules)
+            lines = with_ruled_tables(lines, rules, read)
     height = float(page.get_height())
     text.close()
     page.close()

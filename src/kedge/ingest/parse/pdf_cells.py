@@ -15,6 +15,7 @@ _FIGURE = re.compile(
     r"|[$€£¥(]{1,2}[-–—]|n/?a|N/?A|n\.s\."
 )
 _YEAR = re.compile(r"(?:19|20)\d\d[,.]?")
+_RANGE = re.compile(r"[<>≤≥]?\d{1,4}(?:[-–—]\d{1,4}|\+)?")
 _LIST_MARK = re.compile(
     r"(?:\d{1,3}(?:\.\d{1,3})*[.):]?|[•●◦▪■‣∙·–—*-]|\((?:[a-zA-Z]|[ivxIVX]{1,4}|\d{1,3})\)|(?:Item|ITEM|Part|PART|Note)\s+\w{1,3}\.?)"
 )
@@ -55,6 +56,13 @@ class CellPart:
     @property
     def is_year(self) -> bool:
         return all(_YEAR.fullmatch(word.text) for word in self.words)
+
+
+def names_columns(parts: Sequence[CellPart]) -> bool:
+    """Whether a row with a label has nothing but years, or but ranges such as `50–54` and `90+`, in its other cells."""
+    values = [part.text for part in parts[1:]]
+    ranges = all(_RANGE.fullmatch(value) for value in values) and sum(not value.isdigit() for value in values) > 1
+    return len(values) > 1 and (ranges or all(part.is_year for part in parts[1:]))
 
 
 def segments(line: Line, gap: float = WEAK_GAP) -> list[CellPart]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kedge.core.values import Block, BlockKind, Json, ParsedDocument
 from kedge.ingest.parse.pdf_layout import LayoutPart, body_size, drop_running_lines, join_broken, page_parts
@@ -21,7 +22,10 @@ _DEPTHS = tuple(
     )
 )
 """Words that say how deep a heading is, the uppermost first; a number, a Roman one or a letter follows them."""
-_NUMBERED = re.compile(r"\d{1,2}(?:\.\d{1,2})*\.?\s+\S")
+_NUMBERED = re.compile(r"(\d{1,2})(?:\.\d{1,2})*\.?\s+\S")
+_LETTERED = re.compile(r"([A-Z])\.?\s+[A-Z]\w")
+_LEAP = 9
+"""By how much the number of a section may be over the one before; pages of an extract lack some."""
 _WORDED = 3
 """Headings that have to say their depth in words before it counts."""
 _COVER = 5
@@ -38,9 +42,8 @@ def document_of_pages(
     body = body_size(pages)
     parts: list[LayoutPart] = []
     for number, lines in enumerate(pages, 1):
-        full = sum(len(line.text) for line in lines if not line.table) >= _FULL_PAGE
-        parts.extend(page_parts(lines, number, body_size([lines]) if full else body))
-    text, blocks = _assemble(join_broken(parts))
+        parts.extend(page_parts(lines, number, body_size([lines]) if _is_set_otherwise(lines, body) else body))
+    text, blocks = _assemble(_in_sequence(join_broken(parts)))
     metadata: dict[str, Json] = {key: properties[name] for name, key in _PROPERTIES.items() if properties.get(name)}
     metadata["pages"] = len(pages)
     return ParsedDocument(
@@ -51,6 +54,32 @@ def document_of_pages(
         metadata=metadata,
         warnings=tuple(warnings),
     )
+
+
+def _is_set_otherwise(lines: Sequence[Line], body: float) -> bool:
+    """Whether a page is full of text and little of it is of the document's usual size."""
+    total = sum(len(line.text) for line in lines if not line.table)
+    usual = sum(len(line.text) for line in lines if not line.table and abs(line.size - body) < 0.4)
+    return total >= _FULL_PAGE and 4 * usual < total
+
+
+def _in_sequence(parts: Sequence[LayoutPart]) -> list[LayoutPart]:
+    """The parts; a heading whose number leaps is a label in a drawing, and A, B, C are as deep as numbered sections."""
+    made: list[LayoutPart] = []
+    number, letter, depth = 0, "A", 0
+    for part in parts:
+        found = part
+        numbered = _NUMBERED.match(part.text) if part.kind is BlockKind.HEADING else None
+        lettered = _LETTERED.match(part.text) if part.kind is BlockKind.HEADING and depth else None
+        if numbered and int(numbered[1]) > number + _LEAP:
+            found = replace(part, kind=BlockKind.PARAGRAPH, level=0)
+        elif numbered:
+            number, depth = int(numbered[1]), depth or part.level
+        elif lettered and lettered[1] == letter:
+            letter = chr(ord(letter) + 1)
+            found = replace(part, level=depth)
+        made.append(found)
+    return made
 
 
 def _assemble(parts: Sequence[LayoutPart]) -> tuple[str, list[Block]]:

@@ -13,9 +13,18 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from statistics import median
 
-from kedge.ingest.parse.pdf_cells import STRONG_GAP, CellPart, cell_text, has_figures, is_strong, segments
+from kedge.ingest.parse.pdf_cells import (
+    STRONG_GAP,
+    CellPart,
+    cell_text,
+    has_figures,
+    is_strong,
+    names_columns,
+    segments,
+)
 from kedge.ingest.parse.pdf_headers import PageRules, header_rows
 from kedge.ingest.parse.pdf_page import Line
+from kedge.ingest.parse.pdf_text_grid import text_rows
 
 CAPTION = re.compile(
     r"(?:Table|TABLE|Tab\.|Figure|FIGURE|Fig\.)\s{1,3}[A-Z]{0,2}\.?\d{1,3}[a-z]?\s{0,2}[:.|–—](?:\s|$)"
@@ -72,7 +81,10 @@ def with_grids(lines: Sequence[Line], rules: PageRules) -> list[Line]:
     for _, group in groupby(lines, key=lambda line: line.column):
         rows = [_row(line) for line in group]
         at = 0
-        for first, last in _clusters(rows):
+        for begin, last in _clusters(rows):
+            first = max(begin, at)
+            if not any(row.cellular for row in rows[first : last + 1]):
+                continue  # the table before went on into it
             table = _table(rows, first, last, at, rules)
             if table is None:
                 continue
@@ -108,15 +120,22 @@ def _clusters(rows: Sequence[_GridRow]) -> Iterator[tuple[int, int]]:
 def _together(rows: Sequence[_GridRow], first: int, last: int) -> bool:
     upper, lower = rows[first].parts[-1], rows[last].parts[-1]
     aligned = upper.is_figure and lower.is_figure and upper.x0 < lower.x1 and lower.x0 < upper.x1
+    second = rows[first].parts[1].x0
+    aligned = aligned or _begins_at(rows[last], second)
     if last - first - 1 > (_BRIDGE if aligned else 1):
         return False
-    values = min(rows[first].parts[1].x0, rows[last].parts[1].x0)
+    values = min(second, rows[last].parts[1].x0)
     for before, row in zip(rows[first:last], rows[first + 1 : last + 1], strict=True):
         if _distance(before.line, row.line) > _ROW_REACH * row.line.size:
             return False
-        if row is not rows[last] and not _bridges(row.line, values):
+        if row is not rows[last] and not _bridges(row.line, values) and not _begins_at(row, second):
             return False
     return True
+
+
+def _begins_at(row: _GridRow, x: float) -> bool:
+    """Whether a cell of a line begins in a column."""
+    return any(abs(part.x0 - x) < 0.35 * row.line.size for part in row.parts)
 
 
 def _bridges(line: Line, values: float) -> bool:
@@ -178,20 +197,27 @@ def _placed(
     cluster = rows[first : last + 1]
     edge = _value_edge([row for row in cluster if row.cellular])
     data = [row for row in cluster if row.cellular and _is_data(row, edge)]
+    if len(data) > 2 and [row for row in data if names_columns(row.parts)] == data[:1]:
+        data = data[1:]
     numeric = len(data) > 1
     if not numeric:
+        texts = text_rows([row.line for row in rows], first, last)
+        if texts is not None:
+            return texts
         rows = [replace(row, parts=segments(row.line, STRONG_GAP)) for row in rows]
         cluster = rows[first : last + 1]
         data = [row for row in cluster if row.cellular]
     grid = _grid(data)
     strong = sum(row.cellular and is_strong(row.line) for row in cluster)
     if grid is None:
-        if strong < _MIN_ROWS:
+        if strong < _MIN_ROWS or any(not any(map(str.isalnum, row.line.text)) for row in cluster):
             return None
         return first, last + 1, [(row.line, _by_gaps(row.line)) for row in cluster]
     begin = start = next(at for at in range(first, last + 1) if any(rows[at] is row for row in data[:1]))
     if numeric:
         start = _head_start(rows, begin, grid)
+        if start and start < begin and _has_sibling(rows[start - 1], rows[begin : last + 1], grid):
+            start -= 1
     head, names = _head(rows[start:begin], grid)
     count = sum(row.cellular or len(row.parts) > 1 for row in rows[start : last + 1])
     named = head or sum(row.parts[0].is_year or not row.parts[0].is_figure for row in data) >= 0.5 * len(data)
@@ -272,6 +298,19 @@ def _head_start(rows: Sequence[_GridRow], begin: int, grid: TableGrid) -> int:
     return start
 
 
+def _has_sibling(row: _GridRow, below: Sequence[_GridRow], grid: TableGrid) -> bool:
+    """Whether a line above the headers names a group as others do among the rows, at the same place."""
+    if len(row.parts) > 1 or not row.line.x0 < grid.values < row.line.x1:
+        return False
+    middle = row.line.x0 + row.line.x1
+    return any(
+        len(other.parts) == 1
+        and other.line.x0 < grid.values < other.line.x1
+        and min(abs(other.line.x0 - row.line.x0), abs(other.line.x0 + other.line.x1 - middle) / 2) < row.line.size / 2
+        for other in below
+    )
+
+
 def _is_head(row: _GridRow, grid: TableGrid) -> bool:
     """Whether a line stands above value columns like their names do."""
     if any(len(part.words) > _HEAD_WORDS for part in row.parts) or _UNIT_LINE.search(row.line.text):
@@ -283,12 +322,14 @@ def _is_head(row: _GridRow, grid: TableGrid) -> bool:
 
 
 def _head(rows: Sequence[_GridRow], grid: TableGrid) -> tuple[list[tuple[Line, list[CellPart]]], list[_GridRow]]:
-    """The header lines, and the group names that stand between them and the data."""
+    """The header lines, and the group names that stand between them and the data, or above both."""
     last = 0
     for at, row in enumerate(rows, 1):
         if len(row.parts) > 1 or (row.line.x0 > grid.values - row.line.size and not _is_wide_name(row, rows[at:])):
             last = at
-    return [(row.line, row.parts) for row in rows[:last]], list(rows[last:])
+    above = [row for row in rows[:last] if len(row.parts) == 1 and row.line.x0 < grid.values - row.line.size / 2]
+    names = [row for row in above if row.line.x1 > grid.values]
+    return [(row.line, row.parts) for row in rows[:last] if row not in names], [*names, *rows[last:]]
 
 
 def _is_wide_name(row: _GridRow, below: Sequence[_GridRow]) -> bool:
@@ -301,7 +342,7 @@ def _finishes(before: _GridRow, row: _GridRow, grid: TableGrid) -> bool:
     return (
         not row.cellular
         and row.line.x1 < grid.values
-        and _goes_on(before, _cells(before, grid), row, _cells(row, grid))
+        and _goes_on(before, _cells(before, grid), row, _cells(row, grid), grid)
     )
 
 
@@ -311,7 +352,7 @@ def _body(rows: Sequence[_GridRow], grid: TableGrid) -> Iterator[tuple[Line, str
     before = rows[0]
     for row in rows:
         cells = _cells(row, grid)
-        if made and _goes_on(before, made[-1][1], row, cells):
+        if made and _goes_on(before, made[-1][1], row, cells, grid):
             line, above = made[-1]
             joined = [f"{one} {other}".strip() for one, other in zip(above, cells, strict=True)]
             made[-1] = (replace(line, y0=row.line.y0), joined)
@@ -329,7 +370,7 @@ def _is_panel(line: Line, cells: Sequence[str], grid: TableGrid) -> bool:
     return not any(cells[1:]) and (centred or line.x1 > grid.values)
 
 
-def _goes_on(upper: _GridRow, above: Sequence[str], row: _GridRow, cells: Sequence[str]) -> bool:
+def _goes_on(upper: _GridRow, above: Sequence[str], row: _GridRow, cells: Sequence[str], grid: TableGrid) -> bool:
     """Whether a row is the rest of the one above: of its label, or of one of its cells."""
     first = next((at for at, cell in enumerate(cells) if cell), 0)
     distance = _distance(upper.line, row.line)
@@ -338,7 +379,11 @@ def _goes_on(upper: _GridRow, above: Sequence[str], row: _GridRow, cells: Sequen
     beside = first == 0 and not (upper.line.x0 < row.parts[0].x1 and row.line.x0 < upper.parts[0].x1)
     if beside or not (_CONTINUES.match(cells[first]) or distance < _HALF_LINE * row.line.size):
         return False
-    return sum(map(bool, cells)) == 1 or (first == 0 and not any(above[1:]))
+    if sum(map(bool, cells)) == 1:
+        return True
+    word = row.parts[0].words[0]
+    fitted = upper.line.x1 + word.x1 - word.x0 + 1.5 * row.line.size < grid.columns[0][1]
+    return first == 0 and not any(above[1:]) and not fitted  # what broke though there was room names a group
 
 
 def _cells(row: _GridRow, grid: TableGrid) -> list[str]:

@@ -65,11 +65,14 @@ def _spans(
 ) -> list[tuple[int, int]]:
     """First and last column of each name."""
     drawn = rules.under(line)
-    spans = [_ruled(part, columns, drawn) or _covered(part, columns) for part in parts]
+    spans = [_ruled(part, parts, columns, drawn) or _covered(part, columns) for part in parts]
     values = [(at, span) for at, span in enumerate(spans) if span[0] > 0]
     if not below or not values:
         return spans
     shares = _even([parts[at] for at, _ in values], columns)
+    if len(values) == 1 and len(columns) % 2 and _is_over_all(parts[values[0][0]], columns):
+        spans[values[0][0]] = (1, len(columns) - 1)
+        return spans
     for place, (at, span) in enumerate(values):
         taken = {
             column for other, (left, right) in enumerate(spans) if other != at for column in range(left, right + 1)
@@ -81,10 +84,14 @@ def _spans(
     return spans
 
 
-def _ruled(part: CellPart, columns: Sequence[Column], drawn: Sequence[Column]) -> tuple[int, int] | None:
+def _ruled(
+    part: CellPart, parts: Sequence[CellPart], columns: Sequence[Column], drawn: Sequence[Column]
+) -> tuple[int, int] | None:
     """The columns over the line that is drawn under a name alone."""
     for left, right in drawn:
         if left - 2 <= part.x0 and part.x1 <= right + 2:
+            if sum(left - 2 <= other.x0 and other.x1 <= right + 2 for other in parts) > 1:
+                return None
             over = [at for at, (x0, x1) in enumerate(columns) if left - 2 <= (x0 + x1) / 2 <= right + 2]
             whole = right - left > 0.97 * (columns[-1][1] - columns[0][0])
             return (over[0], over[-1]) if over and not whole else None
@@ -118,6 +125,11 @@ def _even(parts: Sequence[CellPart], columns: Sequence[Column]) -> list[tuple[in
     size = count // len(parts)
     shares = [(1 + at * size, (at + 1) * size) for at in range(len(parts))]
     return shares if all(_in_middle(part, share, columns) for part, share in zip(parts, shares, strict=True)) else None
+
+
+def _is_over_all(part: CellPart, columns: Sequence[Column]) -> bool:
+    """Whether a name alone stands over the middle of all values, where no column of an even number of them is."""
+    return abs(part.middle - (columns[1][0] + columns[-1][1]) / 2) < max(0.02 * (columns[-1][1] - columns[1][0]), 4.0)
 
 
 def _in_middle(part: CellPart, span: tuple[int, int], columns: Sequence[Column]) -> bool:

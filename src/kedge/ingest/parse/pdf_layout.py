@@ -9,21 +9,25 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from kedge.core.values import BlockKind
+from kedge.ingest.parse.pdf_cells import segments
 from kedge.ingest.parse.pdf_page import Line
 
 _EDGE_LINES = 3
 _MARGIN = 0.12
 _PAGE_NUMBER = re.compile(
-    r"(?:page\s*)?[-–—|\s]*(?:\d{1,4}|[ivxlc]{1,6})(?:\s*(?:/|of)\s*\d{1,4})?[-–—|\s]*", re.IGNORECASE
+    r"(?:page)?[-–—|\s]*+(?:\d{1,4}|[ivxlc]{1,6})(?:\s*+(?:/|of)\s*+\d{1,4})?[-–—|\s]*+", re.IGNORECASE
 )
 _DIGITS = re.compile(r"\d+")
 _NUMBER = re.compile(r"\d+|(?:^|(?<=\s))[ivxlc]{1,6}(?=\s|$)")
 """Of a page in a running head, a Roman one too."""
 _BULLET = re.compile(r"(?:[•●◦▪■‣∙·–*-]|\(?[a-z0-9]{1,3}[.)])\s+\S")
 _NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2})*|[A-Z](?:\.\d{1,2})+)\.?\s+[A-Z]\S*")
-_WORD_HYPHEN = re.compile(r"[^\W\d_]{2,}-$")
+_SUBSECTION = re.compile(r"(?:\d{1,2}|[A-Z])(?:\.\d{1,2}){1,3}\.?\s+[A-Z]{2}")
+_WORD_HYPHEN = re.compile(r"(?<![^\W\d_])[^\W\d_]{2,}+-$")
 _OPEN_END = re.compile(r"[^.!?:;”\"]$")
 _HEADING_LENGTH = 120
+_HEADING_GAP = 2.5
+"""White space, in font sizes, that no heading has, but the labels of a drawing have."""
 _TABLE_CAPTION = re.compile(r"(?:Table|TABLE|Tab\.)\s{1,3}[A-Z]{0,2}\.?\d{1,3}[a-z]?\s{0,2}[:.|–—]")
 
 
@@ -78,12 +82,53 @@ def body_size(pages: Sequence[Sequence[Line]]) -> float:
 def page_parts(lines: Sequence[Line], page: int, body: float) -> Iterator[LayoutPart]:
     """Blocks of one page in reading order; a table's caption stands before it, wherever the page has it."""
     parts: list[LayoutPart] = []
-    for (table, _), group in groupby(lines, key=lambda line: (line.table, line.gapped)):
+    for (table, _, code), group in groupby(
+        with_own_edges(lines), key=lambda line: (line.table, line.gapped, line.even)
+    ):
+        rows = list(group)
         if table:
-            parts.append(LayoutPart(BlockKind.TABLE, "\n".join(line.text for line in group), page))
+            parts.append(LayoutPart(BlockKind.TABLE, "\n".join(line.text for line in rows), page))
+        elif code and len(rows) > 1:
+            parts.append(LayoutPart(BlockKind.CODE, _code(rows), page))
         else:
-            parts.extend(_part(paragraph, page, body) for paragraph in _paragraphs(list(group), body))
-    yield from _with_captions(parts)
+            parts.extend(_part(paragraph, page, body) for paragraph in _paragraphs(rows, body))
+    yield from _with_captions(_without_run_in(parts))
+
+
+def _without_run_in(parts: Sequence[LayoutPart]) -> list[LayoutPart]:
+    """The parts, what looks like a heading and goes on in the next line as its paragraph's beginning."""
+    made: list[LayoutPart] = []
+    for part in parts:
+        before = made[-1] if made else None
+        goes_on = part.kind is BlockKind.PARAGRAPH and part.text.partition(" ")[0].islower()
+        if before is not None and before.kind is BlockKind.HEADING and goes_on and not _NUMBERED.match(before.text):
+            made[-1] = replace(part, text=_join(before.text, part.text))
+        else:
+            made.append(part)
+    return made
+
+
+def with_own_edges(lines: Sequence[Line]) -> list[Line]:
+    """The lines, the right edge of each column where several of its lines end: a table may reach further."""
+    ends: dict[tuple[float, float], Counter[int]] = {}
+    for line in lines:
+        if not line.table:
+            ends.setdefault(line.column, Counter())[round(line.x1 / 2)] += 1
+    edges = {
+        column: 2.0 * max((end for end, times in found.items() if times >= _EDGE_LINES), default=column[1] / 2)
+        for column, found in ends.items()
+    }
+    return [
+        replace(line, column=(line.column[0], edges[line.column])) if line.column in edges else line for line in lines
+    ]
+
+
+def _code(lines: Sequence[Line]) -> str:
+    """Lines of code as they stand, with their indent."""
+    left = min(line.x0 for line in lines)
+    letters = sum(len(line.text) for line in lines)
+    wide = sum(line.x1 - line.x0 for line in lines) / max(letters, 1)
+    return "\n".join(" " * round((line.x0 - left) / wide if wide else 0) + line.text for line in lines)
 
 
 def _with_captions(parts: Sequence[LayoutPart]) -> Iterator[LayoutPart]:
@@ -144,7 +189,7 @@ def _starts_new(paragraph: Sequence[Line], line: Line, body: float) -> bool:
             return True
     if abs(line.size - size) > 0.12 * body or before.bold != line.bold:
         return True
-    if _BULLET.match(line.text):
+    if _BULLET.match(line.text) or (line.bold and _broke_early(before, line)):
         return True
     ended_short = before.x1 < line.column[1] - 4 * size and before.text[-1:] in '.:!?”"'
     width = line.column[1] - line.column[0]
@@ -152,6 +197,13 @@ def _starts_new(paragraph: Sequence[Line], line: Line, body: float) -> bool:
         return True
     indented = line.x0 > before.x0 + 0.7 * size and len(paragraph) > 1 and not _BULLET.match(paragraph[0].text)
     return ended_short or (indented and before.text[-1:] in '.:!?”")')
+
+
+def _broke_early(before: Line, line: Line) -> bool:
+    """Whether a line at the left begins anew though its first word would have fitted into the one above."""
+    first = line.words[0]
+    fitted = before.x1 + first.x1 - first.x0 + 1.5 * line.size < line.column[1]
+    return fitted and abs(line.x0 - before.x0) < 0.5 * line.size and abs(line.x0 - line.column[0]) < 2 * line.size
 
 
 def _part(lines: Sequence[Line], page: int, body: float) -> LayoutPart:
@@ -170,8 +222,15 @@ def _heading_level(lines: Sequence[Line], text: str, body: float) -> int:
     large = size >= 1.12 * body
     bold = all(line.bold for line in lines) and size > 0.9 * body
     letters = sum(letter.isalpha() for letter in text)
-    fits = len(lines) <= 3 and len(text) <= _HEADING_LENGTH and letters >= max(3, 0.5 * len(text))
-    if not fits or not (large or bold) or text[-1:] in ".,;-" or (_BULLET.match(text) and not _NUMBERED.match(text)):
+    apart = any(len(segments(line, _HEADING_GAP)) > 1 for line in lines)
+    fits = len(lines) <= 3 and not apart and len(text) <= _HEADING_LENGTH and letters >= max(3, 0.5 * len(text))
+    capitals = len(lines) == 1 and text.isupper() and _SUBSECTION.match(text) is not None
+    if (
+        not fits
+        or not (large or bold or capitals)
+        or text[-1:] in ".,;-"
+        or (_BULLET.match(text) and not _NUMBERED.match(text))
+    ):
         return 0
     numbered = _NUMBERED.match(text)
     if numbered:

@@ -19,6 +19,18 @@ _CAPTION = re.compile(r"(?:Table|TABLE|Tab\.|Figure|FIGURE|Fig\.) [A-Z]{0,2}\.?\
 _REACH = 80
 """Rows above and below a caption that may stand beside another's."""
 _HYPHENS = frozenset((0x02, 0xFFFE, 0xAD))
+_PLOTTED = frozenset("●○▲△■□◆◇ ")
+"""Marks of a plot, which say nothing."""
+_UNNAMED = {
+    0x10: "“", 0x11: "”", 0x15: "–", 0x16: "—", 0x1B: "ff", 0x1C: "fi", 0x1D: "fl", 0x1E: "ffi", 0x1F: "ffl",
+    0x0F: "•", 0x88: "•", 0xF0A7: "▪", 0xF0B7: "•", 0xF0D8: "•", 0xF0FC: "✓",
+}  # fmt: skip
+"""Letters of fonts that do not say what they stand for: TeX's ligatures, quotes and dashes, bullets of symbol fonts."""
+_SYMBOLS = (b"CMEX", b"CMSY", b"MSAM", b"MSBM")
+"""Fonts of formulas, where the codes below 32 are others."""
+_BOLD = (b"Bold", b"bold", b"Black", b"Semibold", b"Medi", b"CMBX", b"BX1")
+_PLAIN = (b"Regular", b"Light", b"Book")
+_EVEN = (b"Mono", b"mono", b"Courier", b"CMTT", b"SFTT", b"Consol", b"Menlo", b"Typewriter", b"NimMon")
 
 
 @dataclass(slots=True)
@@ -41,6 +53,8 @@ class Run:
     size: float
     bold: bool = False
     turned: bool = False
+    even: bool = False
+    """Whether all letters are as wide as each other, as in code."""
     last: int = 0
     """Index of the last character."""
     words: list[PageWord] = field(default_factory=list)
@@ -64,6 +78,8 @@ class Line:
     """Which table of the page it is a row of, from 1; its text parts the cells by `|`."""
     gapped: bool = False
     """Whether wide gaps part it like a row, though it is of no table: no line of a paragraph."""
+    even: bool = False
+    """Whether all its letters are as wide as each other, as in code."""
 
 
 def read_lines(page: object, width: float) -> list[Line]:
@@ -71,6 +87,7 @@ def read_lines(page: object, width: float) -> list[Line]:
     runs = [run for run in _runs(page) if run.words and not run.turned]
     for run in runs:
         run.bold = run.bold and _is_bold(page, run.last)
+        run.even = run.even and _is_named(_font(page, run.last), _EVEN)
     return in_lines(runs, width)
 
 
@@ -80,7 +97,7 @@ def in_lines(runs: list[Run], width: float) -> list[Line]:
     for column in _columns(runs, width):
         edges = (min(run.x0 for run in column), max(run.x1 for run in column))
         lines.extend(_line(row, edges) for row in _rows(column))
-    return lines
+    return [line for line in lines if not _PLOTTED.issuperset(line.text)]
 
 
 def _runs(page: object) -> Iterator[Run]:
@@ -95,7 +112,7 @@ def _runs(page: object) -> Iterator[Run]:
             run = None
         elif code in (9, 32, 0xA0):
             space = True
-        elif code >= 32 or code in _HYPHENS:
+        elif code >= 32 or code in _HYPHENS or (code in _UNNAMED and _is_unnamed(page, index)):
             if not pdfium.FPDFText_GetLooseCharBox(page, index, box):
                 continue
             size = _size(page, index, box)
@@ -113,11 +130,22 @@ def _runs(page: object) -> Iterator[Run]:
 
 def _new_run(page: object, index: int, box: pdfium.FS_RECTF, size: float) -> Run:
     turned = abs(math.sin(pdfium.FPDFText_GetCharAngle(page, index))) > 0.3
-    return Run(box.left, box.right, box.bottom, box.top, size, _is_bold(page, index), turned)
+    even = _is_named(_font(page, index), _EVEN)
+    return Run(box.left, box.right, box.bottom, box.top, size, _is_bold(page, index), turned, even)
+
+
+def _is_unnamed(page: object, index: int) -> bool:
+    """Whether a code below 32 is a letter: in a font of text, small letters near it, or figures beside a dash."""
+    code = pdfium.FPDFText_GetUnicode(page, index)
+    near = [pdfium.FPDFText_GetUnicode(page, index + step) for step in (-2, -1, 1, 2)]
+    plain = any(0x61 <= one <= 0x7A or (code == 0x15 and 0x30 <= one <= 0x39) for one in near)
+    return (plain or code == 0x0F) and not _is_named(_font(page, index), _SYMBOLS)
 
 
 def _letter(code: int) -> str:
-    return "" if 0xD800 <= code <= 0xDFFF or code > 0x10FFFF else chr(code)
+    if code in _UNNAMED:
+        return _UNNAMED[code]
+    return "" if 0xD800 <= code <= 0xDFFF or code > 0x10FFFF or 0x7F <= code < 0xA0 else chr(code)
 
 
 def _size(page: object, index: int, box: pdfium.FS_RECTF) -> float:
@@ -128,11 +156,21 @@ def _size(page: object, index: int, box: pdfium.FS_RECTF) -> float:
 
 
 def _is_bold(page: object, index: int) -> bool:
-    if pdfium.FPDFText_GetFontWeight(page, index) >= 600:
+    """By the font's name, else by the weight that its stems suggest, which is wrong for some plain fonts."""
+    name = _font(page, index)
+    if _is_named(name, _BOLD):
         return True
+    return not _is_named(name, _PLAIN) and bool(pdfium.FPDFText_GetFontWeight(page, index) >= 600)
+
+
+def _font(page: object, index: int) -> bytes:
     name = ctypes.create_string_buffer(128)
     pdfium.FPDFText_GetFontInfo(page, index, name, 128, None)
-    return any(word in name.value for word in (b"Bold", b"bold", b"Black", b"Semibold", b"Medi", b"CMBX", b"BX1"))
+    return name.value
+
+
+def _is_named(name: bytes, words: Sequence[bytes]) -> bool:
+    return any(word in name for word in words)
 
 
 def _continues(run: Run, box: pdfium.FS_RECTF, size: float) -> bool:
@@ -321,6 +359,7 @@ def _line(row: Sequence[Run], column: tuple[float, float]) -> Line:
         size=main.size,
         bold=all(run.bold for run in row),
         column=column,
+        even=all(run.even for run in row),
     )
 
 

@@ -40,6 +40,9 @@ class FileFormat(ABC):
     """Of its files, in lower case with the dot. Folders are searched for files with these."""
     shared: ClassVar[tuple[str, ...]] = ()
     """Suffixes of other formats under which its files stand as well: those it `resembles` are taken for it."""
+    members: ClassVar[tuple[bytes, ...]] = ()
+    """Names of which its files list one at their end, where they are ZIP archives: one whose beginning says nothing, as
+    other programs packed it, is what its suffix says where the list has one."""
     media_types: ClassVar[tuple[str, ...]] = ()
     """As web servers declare them, in lower case, without parameters."""
 

@@ -47,6 +47,8 @@ def open_document(source: Source, limits: ParseLimits | None = None) -> Document
 
     With limits, formats that are risky to read are read in another process, within them.
     """
+    if source.text is None and not source.size:
+        raise EmptySourceError(f"{source.name} is empty.", hint="Remove it, or fill it and ingest again.")
     source = with_format(source)
     format = format_named(source.format or PLAIN)
     segments = _segments(source, format, limits)

@@ -394,4 +394,4 @@ def _ticked(text: str) -> str:
 
 def _bare(line: str) -> str:
     """A line of broken markup without the marks of directives."""
-    return re.sub(r"^\s*(?:\.\. [\w:+-]+::\s?|:[\w -]{1,30}:(?=\s|$).*|[+=|\s-]{4,}$)", "", line)
+    return re.sub(r"^\s*+(?:\.\. [\w:+-]+::\s?|:[\w -]{1,30}:(?=\s|$).*|[+=|\s-]{4,}$)", "", line)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from kedge.core.values import Block, BlockKind, Json, Link, ParsedDocument
 
 _SPACE = re.compile(r"\s+")
-_FENCES = re.compile(r"^\s*(`{3,})", re.MULTILINE)
+_FENCES = re.compile(r"^[^\S\n]*+(`{3,})", re.MULTILINE)
 _BAR = "∣"
 """What stands for a `|` inside a cell, where it would part two."""
 _DEEPEST = 6

@@ -102,6 +102,7 @@ def _row(source: Source, line: bytes, number: int) -> Source:
         metadata=metadata,
         format=PLAIN,
         title=title or None,
+        readers=source.readers,
     )
 
 

@@ -18,9 +18,10 @@ from kedge.core.settings import Settings
 from kedge.core.untrusted import file_name
 from kedge.core.urls import mask_url
 from kedge.core.values import Metadata, SourceError
-from kedge.ingest.parse.formats import JSONL_SUFFIX, ZIP_SUFFIX, known_suffix
+from kedge.ingest.parse.formats import JSONL_SUFFIX, ZIP_SUFFIX, known_name
 from kedge.ingest.sources.corpus import is_corpus, read_corpus
 from kedge.ingest.sources.fetch import fetch
+from kedge.ingest.sources.sidecar import readers_beside
 from kedge.ingest.sources.source import (
     Source,
     SourceOptions,
@@ -161,9 +162,10 @@ class Discovery:
                 raise UnreadableError(f"{path} is not a file.", hint="Name a file, a folder, a pattern or an address.")
             changed = datetime.fromtimestamp(stat.st_mtime, UTC)
             source = Source(url, path.as_posix(), path.name, path.resolve(), stat.st_size, changed)
+            source = replace(source, readers=readers_beside(path.resolve()))
             if path.suffix.lower() == JSONL_SUFFIX:
                 yield from self._corpus(source, explicit=explicit)
-            elif explicit or self._options.format or known_suffix(path.suffix) or path.suffix.lower() == ZIP_SUFFIX:
+            elif explicit or self._options.format or known_name(path.name) or path.suffix.lower() == ZIP_SUFFIX:
                 yield from self._checked(source)
             else:
                 self.skipped[path.suffix.lower()] += 1

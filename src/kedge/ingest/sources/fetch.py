@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
@@ -56,6 +56,28 @@ class Fetched:
     content_type: str | None
     updated_at: datetime | None
     """From `Last-Modified`."""
+    etag: str | None = None
+    """As the server gave it."""
+    last_modified: str | None = None
+    """As the server wrote it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FetchTerms:
+    """What else is said with a request, and where it may lead."""
+
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Sent to the first address alone, and wherever it redirects to on the same host."""
+    stays: Callable[[str], bool] = lambda _url: True
+    """Whether a redirect to that address is followed."""
+    most_bytes: int | None = None
+    """Instead of the setting `max_source_bytes`."""
+    any_type: bool = False
+    """Whatever type the server declares: it is no document that is asked for."""
+
+
+NOT_MODIFIED = 304
+_PLAIN = FetchTerms()
 
 
 def resolve(host: str, port: int) -> list[str]:
@@ -64,17 +86,19 @@ def resolve(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-def fetch(url: str, settings: Settings, *, resolve: Resolve = resolve) -> Fetched:
+def fetch(url: str, settings: Settings, *, resolve: Resolve = resolve, asked: FetchTerms = _PLAIN) -> Fetched:
     """Download one address to a temporary file.
 
     Raises ForbiddenAddressError for anything but public http(s), SourceTooLargeError, and UnreadableError for all
-    that servers and networks do wrong.
+    that servers and networks do wrong; its details hold the `status` of an answer that is no document.
     """
+    if asked.most_bytes is not None:
+        settings = settings.model_copy(update={"max_source_bytes": min(asked.most_bytes, settings.max_source_bytes)})
     deadline = time.monotonic() + settings.url_timeout
     watch = DeadlineWatch()
     try:
         with watch.until(deadline):
-            return _follow(httpx.URL(url), settings, resolve, deadline, watch)
+            return _follow(httpx.URL(url), settings, resolve, deadline, watch=watch, asked=asked)
     except httpx.InvalidURL as error:
         raise UnreadableError(f"{url} is not a valid address: {error}.", hint="Check its spelling.") from error
     except httpx.TimeoutException as error:
@@ -88,17 +112,26 @@ def fetch(url: str, settings: Settings, *, resolve: Resolve = resolve) -> Fetche
         ) from error
 
 
-def _follow(url: httpx.URL, settings: Settings, resolve: Resolve, deadline: float, watch: DeadlineWatch) -> Fetched:
+def _follow(
+    url: httpx.URL, settings: Settings, resolve: Resolve, deadline: float, *, watch: DeadlineWatch, asked: FetchTerms
+) -> Fetched:
     first = url
     for _ in range(MAX_REDIRECTS + 1):
         addresses = _checked_addresses(url, settings, resolve)
         # No proxies from the environment: they would look the name up again.
         with httpx.Client(trust_env=False, follow_redirects=False, verify=trusted(trust_env=False)) as client:
-            response = _send(client, url, addresses, deadline, settings=settings, watch=watch)
+            headers = asked.headers if url.host == first.host else {}
+            response = _send(client, url, addresses, deadline, settings=settings, watch=watch, headers=headers)
             try:
                 if not response.has_redirect_location:
-                    return _save(url, response, settings, deadline)
+                    return _save(url, response, settings, deadline, any_type=asked.any_type)
                 url = url.join(response.headers["location"])
+                if not asked.stays(str(url)):
+                    raise UnreadableError(
+                        f"{first} redirects to another site.",
+                        hint="Connect that one if you want it.",
+                        details={"status": response.status_code},
+                    )
             finally:
                 response.close()
     raise UnreadableError(f"{first} redirects more than {MAX_REDIRECTS} times.", hint="Use its final address.")
@@ -129,9 +162,9 @@ def _checked_addresses(url: httpx.URL, settings: Settings, resolve: Resolve) -> 
     closed = [address for address in found if not is_public(address)]
     if closed and not settings.allow_private_urls:
         raise ForbiddenAddressError(
-            f"{url} leads to {closed[0]}, which is not a public address.",
+            f"{url} does not lead to a public address.",  # to which one, who asks need not learn
             hint="Set allow_private_urls (KEDGE_ALLOW_PRIVATE_URLS=true) if you trust it.",
-            details={"host": url.host, "address": str(closed[0])},
+            details={"host": url.host},
         )
     return found
 
@@ -164,13 +197,14 @@ def _send(
     *,
     settings: Settings,
     watch: DeadlineWatch,
+    headers: Mapping[str, str],
 ) -> httpx.Response:
     """Ask the first address that answers, by number; the server still hears the name, in Host and in TLS."""
     for number, address in enumerate(addresses):
         request = client.build_request(
             "GET",
             url.copy_with(host=str(address), fragment=None),
-            headers={**_HEADERS, "Host": url.netloc.decode("ascii")},
+            headers={**_HEADERS, **headers, "Host": url.netloc.decode("ascii")},
             timeout=_left(deadline, url, settings),
             extensions={"sni_hostname": url.host, "trace": watch.trace},
         )
@@ -182,14 +216,15 @@ def _send(
     raise UnreadableError(f"{url} has no address to connect to.")
 
 
-def _save(url: httpx.URL, response: httpx.Response, settings: Settings, deadline: float) -> Fetched:
+def _save(url: httpx.URL, response: httpx.Response, settings: Settings, deadline: float, *, any_type: bool) -> Fetched:
     if response.status_code != httpx.codes.OK:
         raise UnreadableError(
             f"{url} answered {response.status_code} {response.reason_phrase}.",
             hint="Open it in a browser; pages behind a login cannot be ingested by address.",
+            details={"status": response.status_code},
         )
     kind = response.headers.get("content-type", "").strip().lower()
-    if kind.startswith(_NO_DOCUMENTS) and not known_type(kind):
+    if not any_type and kind.startswith(_NO_DOCUMENTS) and not known_type(kind):
         raise UnsupportedFormatError(f"{url} is {kind[:60]}, not a document.", hint="Give the address of a text.")
     coding = response.headers.get("content-encoding", "").strip().lower()
     if coding not in _ENCODINGS:
@@ -208,7 +243,16 @@ def _save(url: httpx.URL, response: httpx.Response, settings: Settings, deadline
         _left(deadline, url, settings)
     download.finish()
     name = file_name(unquote(PurePosixPath(url.path).name) or url.host)
-    return Fetched(str(url), name, download, response.headers.get("content-type"), _last_modified(response))
+    headers = response.headers
+    return Fetched(
+        str(url),
+        name,
+        download,
+        headers.get("content-type"),
+        _last_modified(response),
+        headers.get("etag"),
+        headers.get("last-modified"),
+    )
 
 
 def _last_modified(response: httpx.Response) -> datetime | None:

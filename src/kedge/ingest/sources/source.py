@@ -6,17 +6,20 @@ import hashlib
 import io
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from pathlib import Path
+from os import SEEK_END
+from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from kedge.core.errors import KedgeError, SourceTooLargeError, UnreadableError, UnsupportedFormatError
 from kedge.core.ids import sha256, stable_json
 from kedge.core.values import Json, Metadata, SourceError
 from kedge.ingest.parse.formats import detect_format, format_named, format_names, known_content, says
-from kedge.ingest.parse.ports import HEAD
-from kedge.ingest.sources.download import Download
+from kedge.ingest.parse.ports import HEAD, FileFormat
+from kedge.ingest.sources.download import Deferred, Download
 
 _PIECE = 1 << 20
+TAIL = 1 << 16
+"""Bytes at the end of an archive in which the names of its members are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class Source:
     """The id the source gave: a JSONL row's `_id`, else the path as the user wrote it, or the address."""
     name: str
     """File name, for messages, format and a title of last resort."""
-    content: Path | Download | bytes | str
+    content: Path | Download | Deferred | bytes | str
     """Where the bytes are; a `str` is text that needs no decoding."""
     size: int
     """In bytes."""
@@ -45,8 +48,12 @@ class Source:
     """Overrides the detected encoding."""
     content_type: str | None = None
     """As the server said (URLs only)."""
+    readers: tuple[str, ...] | None = None
+    """Who may read it, as its folder or the connector that found it says; None: they say nothing."""
     document_id: str | None = None
     """Set by kinds whose documents have ids of their own; None: the id follows from the url."""
+    known_hash: str | None = None
+    """SHA-256 of the bytes where it is known without reading them; they are fetched only if they are wanted."""
 
     @property
     def label(self) -> str:
@@ -76,7 +83,9 @@ class Source:
             return stream.read()
 
     def content_hash(self) -> str:
-        """SHA-256 of the bytes, read piece by piece."""
+        """SHA-256 of the bytes, read piece by piece unless it is known."""
+        if self.known_hash is not None:
+            return self.known_hash
         digest = hashlib.sha256()
         with self.open() as stream:
             while piece := stream.read(_PIECE):
@@ -92,6 +101,8 @@ class Source:
             "encoding": self.encoding,
             "metadata": dict(self.metadata),
         }
+        if self.readers is not None:  # else it is as before there were readers
+            said["readers"] = list(self.readers)
         return sha256(stable_json(said))
 
 
@@ -114,10 +125,10 @@ def with_format(source: Source) -> Source:
         head = stream.read(HEAD)
     format = format_named(source.format) if source.format else detect_format(source.name, head, source.content_type)
     content = known_content(head)
-    if content and not (format is not None and says(format.claims, head)):
+    if content and not (format is not None and (says(format.claims, head) or _lists(source, format))):
         raise UnsupportedFormatError(
             f"{source.name} is {content}, whatever its name says.",
-            hint="Unpack it, or save it as DOCX, PPTX, XLSX or PDF without a password; tables go in by `--kind table`.",
+            hint="Unpack it, or save it as DOCX, PPTX, XLSX or PDF without a password; tables go in as kind `table`.",
         )
     if format is None:
         raise UnsupportedFormatError(
@@ -125,6 +136,16 @@ def with_format(source: Source) -> Source:
             hint=f"Read are {', '.join(format_names())} and JSONL corpora; say the format if the suffix hides it.",
         )
     return replace(source, format=format.name)
+
+
+def _lists(source: Source, format: FileFormat) -> bool:
+    """Whether the list at the end of an archive has what a file of the format has."""
+    if not format.members or PurePosixPath(source.name).suffix.lower() not in format.suffixes:
+        return False
+    with source.open() as stream:
+        stream.seek(max(0, stream.seek(0, SEEK_END) - TAIL))
+        end = stream.read(TAIL)
+    return any(name in end for name in format.members)
 
 
 def apply_options(source: Source, options: SourceOptions) -> Source:

@@ -16,10 +16,11 @@ from pathlib import PurePosixPath
 
 from kedge.core.errors import EmptySourceError, EncryptedError, SourceFault, SourceTooLargeError, UnreadableError
 from kedge.core.values import SourceError
-from kedge.ingest.parse.formats import JSONL_SUFFIX, ZIP_SUFFIX, detect_format, known_suffix
+from kedge.ingest.parse.formats import JSONL_SUFFIX, ZIP_SUFFIX, detect_format, known_name, known_suffix
 from kedge.ingest.parse.ports import HEAD
 from kedge.ingest.sources.corpus import is_corpus, read_corpus
 from kedge.ingest.sources.download import Download
+from kedge.ingest.sources.sidecar import NAME
 from kedge.ingest.sources.source import Source, source_error, with_format
 
 MAX_MEMBERS = 20_000
@@ -88,7 +89,12 @@ def _member(
 ) -> Iterator[Source | SourceError]:
     path = PurePosixPath(info.filename.encode("utf-8", "replace").decode())
     suffix, url = path.suffix.lower(), f"{archive.url}#{path}"
-    if suffix not in (JSONL_SUFFIX, ZIP_SUFFIX) and not known_suffix(suffix):
+    if path.name == NAME:
+        raise UnreadableError(
+            f"{archive.name} says inside of itself who may read it, which is not read there.",
+            hint=f"Unpack it and ingest the folder, or put the {NAME} beside the archive.",
+        )
+    if suffix not in (JSONL_SUFFIX, ZIP_SUFFIX) and not known_name(path.name):
         caps.skipped[suffix] += 1
         return
     caps.members -= 1
@@ -101,7 +107,7 @@ def _member(
         size = len(content) if isinstance(content, bytes) else content.size
         source = Source(
             url, f"{archive.external_id}#{path}", path.name, content, size, _changed(info), archive.metadata,
-            encoding=archive.encoding,
+            encoding=archive.encoding, readers=archive.readers,
         )  # fmt: skip
         if suffix == ZIP_SUFFIX:
             if depth >= DEEPEST:

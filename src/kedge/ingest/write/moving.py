@@ -9,15 +9,15 @@ process left marked is found by the mark.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from kedge.core.moving import MOVING
-from kedge.core.values import Passage
+from kedge.core.values import Passage, Readers
 from kedge.core.values.filters import Eq
-from kedge.ingest.batch import Batch, Target
+from kedge.ingest.batch import Batch, Target, as_points
 from kedge.ingest.ports import KeepsIds, PassageMaker
 from kedge.stores.ports import CanReadPoints, Point
 
@@ -64,7 +64,7 @@ class Moving:
             for point in points
         ]
 
-    async def kept(self, passages: Sequence[Passage]) -> list[Point]:
+    async def kept(self, passages: Sequence[Passage], readers: Mapping[str, Readers]) -> list[Point]:
         """Points of these with the vectors that they have; what the index has lost is embedded again."""
         index, tenant = self._target.collection.index_name, self._target.collection.scope.tenant
         vectors = {}
@@ -75,7 +75,7 @@ class Moving:
         if lost:
             made = await self._target.embedder.embed([passage.embed_text for passage in lost])
             vectors |= {passage.id: vector for passage, vector in zip(lost, made, strict=True)}
-        return [Point(one.id, vectors[one.id], one.keyword_text, one.payload()) for one in passages]
+        return as_points(passages, [vectors[one.id] for one in passages], readers)
 
     async def settle(self) -> None:
         """Take the mark from every point: payloads are those of live passages now, and points of others are gone."""
@@ -92,7 +92,8 @@ class Moving:
                 return
             live = await self._stores.catalog.passages.live(scope, ids)
             await vectors.delete(index, scope.tenant, [key for key in ids if key not in live])
-            await vectors.upsert(index, scope.tenant, await self.kept(list(live.values())))
+            readers = await self._stores.catalog.rights.readers([one.document_id for one in live.values()])
+            await vectors.upsert(index, scope.tenant, await self.kept(list(live.values()), readers))
             self._target.on_step("settled")
 
 

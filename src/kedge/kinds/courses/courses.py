@@ -11,17 +11,19 @@ from kedge.answer.compose.events import streamed
 from kedge.answer.pipeline import Answerer
 from kedge.core.values import Answer, Query, Scope, SearchResult, StreamEvent
 from kedge.core.values.filters import Eq, Filter, all_of
+from kedge.kinds.courses.asking import StructureQuestion, structure_asked
 from kedge.kinds.courses.learning import SHOWN_LESSONS, Heading, answer_of, heading_of, lessons_asked_about
 from kedge.kinds.courses.needs import Needs
 from kedge.kinds.courses.query import Learner, course_query, for_reader, in_course_terms
 from kedge.kinds.courses.shelf import DEFAULT_TOKENS, Shelf
 from kedge.kinds.courses.state import course_state
-from kedge.kinds.courses.structure import LISTED, answered, following, structure_asked
+from kedge.kinds.courses.structure import LISTED, answered, following
 from kedge.kinds.courses.values import CourseHits, CourseState, Expansion, Lesson, Prerequisites, WholeLesson
 from kedge.kinds.courses.way_in import LessonMaker
 from kedge.kinds.passages import PassagesWayIn, PassagesWayOut
 from kedge.kinds.ports import Kind, OpenKind, Parts
 from kedge.retrieve.pipeline import Retriever
+from kedge.stores.narrowing import narrowing
 
 MOST_LESSONS = 8
 """Lessons of one number in several modules that one answer speaks of."""
@@ -70,9 +72,11 @@ class CoursesWayOut:
         topic = Eq("topic_tag", query.topic_filter) if query.topic_filter is not None else None
         where = all_of(topic, query.where)
         lessons = await self._shelf.lessons(query.scope, where)
-        answer = await self._about_structure(query, where, lessons)
+        structure = structure_asked(query.text, lessons)
+        answer = await self._about_structure(query.scope, structure, where, lessons) if structure is not None else None
         if answer is None:
-            asked = lessons_asked_about(query.text, lessons)
+            before = structure.lessons if structure is not None and structure.part == "before" else ()
+            asked = list(before) or lessons_asked_about(query.text, lessons)
             if not asked:
                 return None
             found = [await self._needs.before(query.scope, lesson, where) for lesson in asked[:MOST_LESSONS]]
@@ -93,15 +97,18 @@ class CoursesWayOut:
         where = all_of(query.where, Eq("parent_doc_id", lesson.parent_doc_id))
         return replace(query, text=f"Summarise {lesson.title}", where=where)
 
-    async def _about_structure(self, query: Query, where: Filter | None, lessons: Sequence[Lesson]) -> Answer | None:
-        asked = structure_asked(query.text, lessons)
-        if asked is None or asked.part == "summary":
+    async def _about_structure(
+        self, scope: Scope, asked: StructureQuestion, where: Filter | None, lessons: Sequence[Lesson]
+    ) -> Answer | None:
+        """The answer from the order of lessons; None where their texts or prerequisites are asked for."""
+        if asked.part == "before" or (asked.part == "summary" and len(asked.lessons) == 1):
             return None
-        needs = await self._needs.before(query.scope, asked.lessons[1], where) if asked.part == "needed" else None
+        paired = asked.part in ("needed", "spared")
+        needs = await self._needs.before(scope, asked.lessons[1], where) if paired else None
         spoken = [*asked.lessons, *asked.shown(lessons)[: LISTED if asked.part == "lessons" else 1]]
         spoken += asked.shown(lessons)[-1:]
         spoken += [after for one in asked.lessons if (after := following(one, lessons)) is not None]
-        headings = await self._heads(query.scope, [one.parent_doc_id for one in spoken])
+        headings = await self._heads(scope, [one.parent_doc_id for one in spoken])
         return answered(asked, lessons, headings, needs)
 
     async def _headings(self, scope: Scope, found: Sequence[Prerequisites]) -> dict[str, Heading]:
@@ -124,6 +131,7 @@ class Courses(OpenKind):
     def __init__(self, kind: Kind[Courses], parts: Parts) -> None:
         self._stores = parts.stores
         self._collections = parts.collections
+        self._recorder = parts.recorder
         self._shelf = Shelf(parts.stores)
         self._needs = Needs(parts.stores, self._shelf)
         maker = LessonMaker()
@@ -141,7 +149,9 @@ class Courses(OpenKind):
         collection = await self._collections.get(scope)
         total = 0
         if collection.passages:
-            total = await self._stores.vectors.count(collection.index_name, scope.tenant, query.where)
+            where = all_of(query.where, await narrowing(self._stores.catalog, scope))
+            total = await self._stores.vectors.count(collection.index_name, scope.tenant, where)
+        await self._recorder.searched(query, result)
         return CourseHits(result, total, reader, scope.collection)
 
     async def state(self, scope: Scope) -> CourseState:

@@ -174,6 +174,7 @@ class CourseDiscovery:
             format=file.format,
             title=front.text("title"),
             encoding=file.encoding,
+            readers=file.readers,
             document_id=parent_id(book_of(scope), fields.place),
             fields=fields,
             origin=file.url,

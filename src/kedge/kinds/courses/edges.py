@@ -17,13 +17,13 @@ from kedge.text.concepts import concept_key
 
 MAX_RANGE = 40
 _WORD = r"(?:lessons?|lektion|lec(?:ture)?s?)"
-_MODULE = r"(?:module|mod|part|m)[-_ .]*(?P<module>\d+)"
+_MODULE = r"(?:module|mod|part|m)[-_ .]*(?P<module>\d{1,6})"
 _DASH = r"\s*(?:-|–|—|to|through)\s*"
 _ONE = re.compile(rf"(?:{_WORD}\s*)?(?P<chapter>\d+)\.(?P<lesson>\d+)", re.IGNORECASE)
 _RANGE = re.compile(rf"(?:{_WORD}\s*)?(\d+)\.(\d+){_DASH}(\d+)\.(\d+)", re.IGNORECASE)
 _THREE = re.compile(r"(?P<module>[\w-]+)[/:.](?P<chapter>\d+)[/.](?P<lesson>\d+)")
 _IN_MODULE = re.compile(
-    rf"{_MODULE}[\s,:/›>-]*(?:{_WORD}\s*)?(?P<chapter>\d+)\.(?P<lesson>\d+)"
+    rf"{_MODULE}[\s,:/›>-]*(?:{_WORD}\s*)?(?P<chapter>\d{{1,6}})\.(?P<lesson>\d{{1,6}})"
     rf"|(?:{_WORD}\s*)?(?P<chapter2>\d+)\.(?P<lesson2>\d+)[\s,]*(?:of|in|\()\s*"
     rf"{_MODULE.replace('module>', 'module2>')}\)?",
     re.IGNORECASE,

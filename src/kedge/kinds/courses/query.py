@@ -37,6 +37,12 @@ class Learner:
         _within("hardware_tier", self.hardware_tier, TIERS[0], TIERS[-1])
         _within("chapter_min", self.chapter_min, 0, MAX_CHAPTER)
         _within("chapter_max", self.chapter_max, 0, MAX_CHAPTER)
+        if self.chapter_min is not None and self.chapter_max is not None and self.chapter_min > self.chapter_max:
+            raise FilterError(
+                f"chapter_min {self.chapter_min} is above chapter_max {self.chapter_max}.",
+                hint="Swap them: no chapter lies between.",
+                details={"chapter_min": self.chapter_min, "chapter_max": self.chapter_max},
+            )
         _within("lesson", self.lesson, 0, MAX_LESSON)
         levels = tuple(level.upper() for level in self.proficiency_levels)
         for level in levels:
@@ -63,7 +69,9 @@ def course_query(scope: Scope, text: str, reader: Learner, limit: int = 5, *, in
     if len(text.strip()) < MIN_CHARS:
         raise QueryError(f"The text must have at least {MIN_CHARS} characters.", hint="Type a few words.")
     if limit not in range(1, MAX_TOP_K + 1):
-        raise QueryError(f"limit must be between 1 and {MAX_TOP_K}", details={"limit": limit})
+        raise QueryError(
+            f"limit must be between 1 and {MAX_TOP_K}", hint="Leave it out for 5.", details={"limit": limit}
+        )
     return Query(text=text, scope=scope, top_k=limit, include_graph=include_graph, where=reader.where(scope.collection))
 
 
@@ -111,9 +119,17 @@ def _written(name: str, value: str | int | float | bool) -> str | int | float | 
 
 def _within(name: str, value: int | None, least: int, most: int) -> None:
     if value is not None and not least <= value <= most:
-        raise FilterError(f"{name} must be between {least} and {most}, not {value}.", details={name: value})
+        raise FilterError(
+            f"{name} must be between {least} and {most}, not {value}.",
+            hint=f"Leave {name} out, or give a whole number from {least} to {most}.",
+            details={name: value},
+        )
 
 
 def _among(name: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
-        raise FilterError(f"{name} must be of {', '.join(allowed)}, not {value!r}.", details={name: value})
+        raise FilterError(
+            f"{name} must be one of {', '.join(allowed)}, not {value!r}.",
+            hint=f"Leave {name} out for all of them.",
+            details={name: value},
+        )

@@ -53,7 +53,11 @@ class Shelf:
         The passage itself is always there; its neighbours are taken as long as they fit into the budget.
         """
         if not 1 <= max_tokens <= MAX_TOKENS:
-            raise UsageError(f"max_tokens must be between 1 and {MAX_TOKENS}.", details={"max_tokens": max_tokens})
+            raise UsageError(
+                f"max_tokens must be between 1 and {MAX_TOKENS}.",
+                hint=f"Leave it out for {DEFAULT_TOKENS}.",
+                details={"max_tokens": max_tokens},
+            )
         await self.require(scope)
         while True:
             live = await self._stores.catalog.passages.live(scope, [passage_id])

@@ -17,6 +17,7 @@ from kedge.core.ids import sha256, stable_json, version_id
 from kedge.core.settings import Settings
 from kedge.core.values import Document, GraphBatch, IngestRequest, Json, Passage
 from kedge.ingest.apart.limits import ParseLimits
+from kedge.ingest.chunk.clock import CutClock
 from kedge.ingest.making import document_of, passage_of
 from kedge.ingest.parse.reading import DocumentReader, open_document
 from kedge.ingest.ports import Opened
@@ -54,13 +55,18 @@ class LessonMaker:
             "window": embedder.window,
             "pipeline": PIPELINE,
         }
+        said = lesson.readers if request.readers is None else request.readers
+        if said is not None:
+            options["readers"] = list(said)
         return sha256(stable_json(options))
 
     def open(
         self, source: Source, request: IngestRequest, file_hash: str, embedder: Embedder, settings: Settings
     ) -> Opened:
         lesson = unpacked(source)
-        reader = open_document(lesson, ParseLimits.of(settings))
+        clock = CutClock(embedder.count_tokens, settings.parse_timeout, lesson.name)
+        opened = open_document(lesson, ParseLimits.of(settings))
+        reader = replace(opened, segments=clock.each(opened.segments))
         document = _document(lesson, reader, request, file_hash)
         version = version_id(document.id, file_hash)
         warnings = [*reader.warnings, *lesson.fields.warnings]
@@ -71,7 +77,7 @@ class LessonMaker:
         for segment in reader.segments:
             parts += cut(
                 segment.document,
-                embedder.count_tokens,
+                clock,
                 limits,
                 title=document.title,
                 base=segment.base,

@@ -16,6 +16,7 @@ class DocumentsKind(Kind[OpenKind]):
 
     name = "documents"
     index_prefix = "knowledge_chunks"
+    keeps_past = True
     fields: ClassVar[Mapping[str, str]] = {
         "document_id": "keyword",
         "topic_tag": "keyword",
@@ -30,8 +31,9 @@ class DocumentsKind(Kind[OpenKind]):
     surfaces = Surfaces(
         page=OnPage(
             label="Documents",
-            help="Markdown, PDF, HTML, text, JSONL. Answers quote their sentences.",
-            suffixes=(".md", ".markdown", ".txt", ".pdf", ".html", ".htm", ".jsonl"),
+            help="PDF, Word, slides, sheets, mail, books, notebooks, web pages, text, code, ZIP. Answers quote them.",
+            suffixes=(".jsonl", ".zip"),
+            formats=True,
         )
     )
 
@@ -41,9 +43,10 @@ class DocumentsKind(Kind[OpenKind]):
     def open(self, parts: Parts) -> OpenKind:
         from kedge.kinds.documents.way_in import DocumentMaker, sole_document
         from kedge.kinds.passages import PassagesWayIn, PassagesWayOut
+        from kedge.kinds.past import PastOpener
 
         way_in = PassagesWayIn(DocumentMaker(), sole_document)
-        return OpenKind(self, way_in, PassagesWayOut(parts.retriever, parts.answerer))
+        return OpenKind(self, way_in, PassagesWayOut(parts.retriever, parts.answerer, PastOpener(parts)))
 
 
 KIND = DocumentsKind()

@@ -24,6 +24,7 @@ from kedge.core.values import (
     SourceError,
 )
 from kedge.ingest.apart.limits import ParseLimits
+from kedge.ingest.chunk.clock import CutClock
 from kedge.ingest.chunk.passages import ChunkLimits, chunk
 from kedge.ingest.making import document_of, passage_of
 from kedge.ingest.parse.formats import JSONL_SUFFIX, ZIP_SUFFIX
@@ -37,7 +38,7 @@ from kedge.ingest.sources.source import Source, SourceOptions, source_error
 from kedge.ingest.sources.zipped import is_archive
 from kedge.models.ports import Embedder
 
-PIPELINE = 4
+PIPELINE = 5
 _OF_SEVERAL = (JSONL_SUFFIX, ZIP_SUFFIX)
 """Suffixes of files that hold several documents."""
 
@@ -84,18 +85,22 @@ class DocumentMaker:
             "window": embedder.window,
             "pipeline": self.pipeline,
         }
+        if request.readers is not None:
+            options["readers"] = list(request.readers)
         return sha256(stable_json(options))
 
     def open(
         self, source: Source, request: IngestRequest, file_hash: str, embedder: Embedder, settings: Settings
     ) -> Opened:
-        reader = open_document(source, ParseLimits.of(settings))
+        clock = CutClock(embedder.count_tokens, settings.parse_timeout, source.name)
+        opened = open_document(source, ParseLimits.of(settings))
+        reader = replace(opened, segments=clock.each(opened.segments))
         key = document_id(request.scope, source.url)
         document = document_of(source, reader, request, key=key, file_hash=file_hash, metadata=reader.metadata)
         version = version_id(key, file_hash)
         limits = ChunkLimits.for_window(embedder.window, settings.chunk_tokens)
         warnings = list(reader.warnings)
-        by = Cutting(document.title, embedder.count_tokens, limits, warnings.append)
+        by = Cutting(document.title, clock, limits, warnings.append)
         return Opened(document, version, self._passages(reader, document, version, by), warnings)
 
     def _passages(
@@ -181,7 +186,7 @@ class DocumentDiscovery:
     def notes(self) -> list[str]:
         """What was passed over, for the job's report."""
         return [
-            f"{count} {'file' if count == 1 else 'files'} passed over: {suffix or 'no suffix'} {_why(suffix)}."
+            f"{count} {'file' if count == 1 else 'files'} passed over: {suffix or 'a bare name'} {_why(suffix)}."
             for suffix, count in sorted(self._found.skipped.items())
         ]
 

@@ -141,6 +141,10 @@ class ForeignPassages:
         del scope
         return {key: passage for key, (passage, _) in (await self._source.passages(passage_ids)).items()}
 
+    async def visible(self, scope: Scope, passage_ids: Sequence[str]) -> set[str]:
+        """The same ids; a table is read whole or not at all."""
+        return set(await self.live(scope, passage_ids))
+
     async def of_document(
         self, tenant: str, document_id: str, *, first: int = 0, last: int | None = None
     ) -> list[Passage]:

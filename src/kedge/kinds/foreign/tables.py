@@ -94,7 +94,7 @@ class ForeignWayOut:
         source = ForeignSource(table, collection, embedder, measured)
         stores, collections = foreign_stores(parts.stores, source), ForeignCollections(parts.collections, source)
         retriever = Retriever(parts.settings, stores, collections)
-        judging = Judging(parts.settings, stores.vectors, collections)
+        judging = Judging(parts.settings, stores, collections)
         answerer = Answerer(
             parts.settings, retriever, collections, parts.recorder, judging=judging, writer=parts.writer
         )

@@ -8,6 +8,7 @@ that was broken off finds its own traces.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -109,7 +110,9 @@ async def index(target: Target, nodes: Sequence[Node], *, force: bool = False) -
     if not changed:
         return Indexed(0, len(nodes))
     now = datetime.now(UTC)
-    documents = [_document(scope, node, hashes[node.id], now) for node in changed]
+    rules = await stores.catalog.rights.rules(scope)
+    made = [_document(scope, node, hashes[node.id], now) for node in changed]
+    documents = [replace(one, readers=rules.get(node.type)) for one, node in zip(made, changed, strict=True)]
     salt = f":{now.isoformat()}" if force else ""
     versions = [version_id(document.id, f"{document.file_hash}{salt}") for document in documents]
     await stores.catalog.documents.begin(list(zip(documents, versions, strict=True)))
@@ -118,7 +121,7 @@ async def index(target: Target, nodes: Sequence[Node], *, force: bool = False) -
     missing = set(await stores.catalog.passages.stage(passages, target.collection.index_name))
     target.on_step("staged")
     pending = [passage for passage in passages if force or passage.id in missing]
-    await _embed(target, pending)
+    await _embed(target, pending, versions)
     await stores.catalog.documents.switch(versions)
     target.on_step("switched")
     if known:  # former versions of these
@@ -126,13 +129,14 @@ async def index(target: Target, nodes: Sequence[Node], *, force: bool = False) -
     return Indexed(len(changed), len(nodes) - len(changed))
 
 
-async def _embed(target: Target, passages: Sequence[Passage]) -> None:
+async def _embed(target: Target, passages: Sequence[Passage], versions: Sequence[str]) -> None:
     if not passages:
         return
     vectors = await target.embedder.embed([passage.embed_text for passage in passages])
     target.on_step("embedded")
     name = target.collection.index_name
-    await target.stores.vectors.upsert(name, target.collection.scope.tenant, as_points(passages, vectors))
+    readers = await target.stores.catalog.rights.expected(versions)
+    await target.stores.vectors.upsert(name, target.collection.scope.tenant, as_points(passages, vectors, readers))
     target.on_step("vectors written")
     await target.stores.catalog.passages.mark_indexed([passage.id for passage in passages], name)
 

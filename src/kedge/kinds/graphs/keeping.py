@@ -12,6 +12,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import Any
 
+from kedge.core.acting import acting_as, actor
 from kedge.core.errors import ConflictError, NotFoundError, UsageError
 from kedge.core.ids import new_id
 from kedge.core.values import Collection, Document, Scope
@@ -132,6 +133,19 @@ class NodeKeeper:
     async def reconcile(self, scope: Scope, *, repair: bool) -> Reconciled:
         """Compare the graph with its index, and with `repair` make the index like the graph."""
         collection = await self._of_kind(scope)
+        with acting_as(None):  # the index has all nodes, and is compared with all
+            told = await self._reconciled(collection, repair=repair)
+        return told if actor() is None else await self._as_seen(scope, told)
+
+    async def _as_seen(self, scope: Scope, told: Reconciled) -> Reconciled:
+        """Without what the actor in force may not read; what is no node any more is nobody's."""
+        seen = await self._stores.nodes.nodes(scope, [*told.missing, *told.stale])
+        missing, stale = (tuple(one for one in ids if one in seen) for ids in (told.missing, told.stale))
+        nodes = (await self._stores.nodes.count(scope)).nodes
+        return replace(told, nodes=nodes, missing=missing, orphaned=(), stale=stale)
+
+    async def _reconciled(self, collection: Collection, *, repair: bool) -> Reconciled:
+        scope = collection.scope
         async with self._locks.writing(scope):
             target = await self._existing(scope)
             found = await self._differences(scope, target.embedder)

@@ -10,7 +10,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SPACES = re.compile(r"[_\s]+")
 _PARTS = re.compile(r"__+|[./:#|]+")
 _INVERSE = re.compile(
-    r"^(?:inverse|inv|reverse|rev)(?:\s+of)?\s+|\s+(?:inverse|inv|reverse|rev)$|^(?:-|~|\^)|(?:-1|⁻¹)$"
+    r"^(?:inverse|inv|reverse|rev)(?:\s+of)?\s+|\s(?:inverse|inv|reverse|rev)$|^(?:-|~|\^)|(?:-1|⁻¹)$"
 )
 
 

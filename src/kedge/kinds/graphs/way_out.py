@@ -34,6 +34,7 @@ from kedge.kinds.graphs.asking.threshold import node_threshold
 from kedge.kinds.graphs.indexing import node_of
 from kedge.kinds.ports import Parts
 from kedge.stores.graph.nodes import Node
+from kedge.stores.narrowing import narrowing
 from kedge.stores.ports import CanKeywordSearch
 
 CANDIDATES = 30
@@ -186,7 +187,8 @@ class GraphsWayOut:
         vectors = self._stores.vectors
         if not isinstance(vectors, CanKeywordSearch) or not collection.passages:
             return {}
-        hits = await vectors.keyword_search(collection.index_name, query.scope.tenant, query.text, CANDIDATES)
+        where = await narrowing(self._stores.catalog, query.scope)
+        hits = await vectors.keyword_search(collection.index_name, query.scope.tenant, query.text, CANDIDATES, where)
         live = await self._stores.catalog.passages.live(query.scope, [hit.id for hit in hits])
         return await self._stores.nodes.nodes(query.scope, [passage.external_id for passage in live.values()])
 

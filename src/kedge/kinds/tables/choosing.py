@@ -109,7 +109,7 @@ def _beside(computed: Computed, readings: Sequence[Offer], read: SheetAnswer, al
     """A plan and readings: alike, they are surer than each; else the plan counts where no reading could say it."""
     left = computed.understood.unmatched
     own = Offer(computed.understood.sure, computed)
-    alike = [own.values, *map(frozenset, _of_sides(computed))]
+    alike = [own.values, *map(frozenset, of_sides(computed))]
     same = next((one for one in readings if one.values in alike), None)
     others = [one for one in readings if one is not same]
     if same is not None and same is readings[0] and same.chance >= LIKELY:
@@ -166,7 +166,7 @@ def _answers(computed: Computed) -> set[str]:
     return {_form(row[0] if named else row[-1]) for row in result.rows if row}
 
 
-def _of_sides(computed: Computed) -> list[set[str]]:
+def of_sides(computed: Computed) -> list[set[str]]:
     """What a comparison of two sides can answer: how far apart they are, which is higher, which is lower."""
     result, plan = computed.result, computed.understood.plan
     if result is None or plan is None or plan.task is not Task.COMPARE or len(result.rows) != 2:

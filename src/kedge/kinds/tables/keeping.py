@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import TextIO
 
+from kedge.core.acting import actor
 from kedge.core.ids import new_id
 from kedge.core.outside import to_json
 from kedge.core.values import Answer, Collection, Job, Json, Scope
@@ -15,7 +16,7 @@ from kedge.kinds.tables.feeding.export import export_bad_rows, export_rows
 from kedge.kinds.tables.feeding.reindex import reindex_rows
 from kedge.kinds.tables.feeding.update import update_rows
 from kedge.kinds.tables.sessions import Sessions
-from kedge.kinds.tables.state import SessionState
+from kedge.kinds.tables.state import SessionState, no_session
 from kedge.kinds.tables.values import RefusedRow, RowsChanged, TableSession
 from kedge.kinds.tables.way_out import run_given
 
@@ -49,6 +50,7 @@ class TableSessions:
 
     async def get(self, scope: Scope) -> TableSession:
         """One session. NotFoundError."""
+        await self._admit(scope)
         unfinished = await self._catalog.jobs.unfinished()
         job = next((job for job in unfinished if job.scope == scope and job.kind == self._kind.name), None)
         if job is not None and self._sessions.folders.read(scope) is None:
@@ -68,6 +70,7 @@ class TableSessions:
         self, scope: Scope, key: str, upsert: Sequence[Mapping[str, Json]] = (), delete: Sequence[Json] = ()
     ) -> RowsChanged:
         """Change single rows by the value of their key column: those given are put in or changed, others deleted."""
+        await self._admit(scope)
         async with self._locks.writing(scope):
             collection = await self._collections.get(scope)
             state = await self._sessions.state(scope)
@@ -77,6 +80,12 @@ class TableSessions:
                 self._settings, self._sessions, scope, embedder, key=key, upsert=upsert, delete=delete
             )
 
+    async def _admit(self, scope: Scope) -> None:
+        """NotFoundError, as for a session that is not there, where the actor in force may not read it."""
+        who = actor()
+        if who is not None and not who.may_read((await self._catalog.rights.rules(scope)).get("")):
+            raise no_session(scope)
+
     async def reindex(self, collection: Collection) -> None:
         """Build the index of a session anew with the embedder that its collection has now."""
         async with self._locks.writing(collection.scope):
@@ -85,16 +94,19 @@ class TableSessions:
 
     async def export(self, scope: Scope, target: TextIO, *, bad: bool = False) -> int:
         """Write the rows, or those put aside, as CSV; returns how many."""
+        await self._admit(scope)
         async with self._sessions.reading(scope) as generation:
             return await asyncio.to_thread(export_bad_rows if bad else export_rows, generation, target)
 
     async def run_plan(self, scope: Scope, plan: Json) -> Answer:
         """Run a plan that somebody else made, a language model for instance. PlanError when it does not fit."""
+        await self._admit(scope)
         async with self._sessions.reading(scope) as generation:
             return await asyncio.to_thread(run_given, generation, plan)
 
     async def bad_rows(self, scope: Scope, limit: int = 100, offset: int = 0) -> list[RefusedRow]:
         """Records of the files that could not be used, with their lines."""
+        await self._admit(scope)
         async with self._sessions.reading(scope) as generation:
             cursor = generation.cursor()
             try:

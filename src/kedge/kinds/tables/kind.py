@@ -43,8 +43,8 @@ class TableKind(Kind["Tables"]):
         blocking_name="tables",
         page=OnPage(
             label="Table",
-            help="CSV, JSONL or Parquet. Answers count, sum and compare its rows.",
-            suffixes=(".csv", ".tsv", ".jsonl", ".parquet"),
+            help="CSV, Excel, JSONL or Parquet. Answers count, sum and compare its rows.",
+            suffixes=(".csv", ".tsv", ".jsonl", ".parquet", ".xlsx", ".xlsm", ".xlsb", ".ods"),
             files="One table, in one or several files",
             source=("file", "files"),
             part=("row", "rows"),

@@ -8,10 +8,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kedge.kinds.tables.asking.answer import Computed
 from kedge.kinds.tables.asking.understand import SURE
-from kedge.kinds.tables.choosing import AGREED, APART, HALF, SECONDED, SHOWN, UNIQUE, Offer, Offers, beyond, gives_all
+from kedge.kinds.tables.choosing import (
+    AGREED,
+    APART,
+    HALF,
+    SECONDED,
+    SHOWN,
+    UNIQUE,
+    Offer,
+    Offers,
+    beyond,
+    gives_all,
+    of_sides,
+)
 from kedge.kinds.tables.plans.plan import Func, TablePlan, Task
 from kedge.kinds.tables.schema import Table
 
@@ -42,7 +55,11 @@ def choose_large(
         certain = certain and gives_all(understood.question, _plan(readings[0]), table)
         return Offers(readings[:SHOWN], certain, left or understood.unmatched)
     own = Offer(understood.sure, computed)
-    same = next((one for one in readings if one.values == own.values), None)
+    alike = [own.values, *map(frozenset, of_sides(computed))]
+    same = next((one for one in readings if one.values in alike), None)
+    if readings and _names_it(own, readings[0]) and sure and not left:
+        first = replace(readings[0], chance=max(AGREED, readings[0].chance))
+        return Offers([first, *readings[1:]][:SHOWN], True, ())
     others = [one for one in readings if one is not same]
     agreed = same is not None and same is readings[0]
     seconded = same is not None and same.chance >= SECONDED and not understood.unmatched
@@ -62,9 +79,20 @@ def choose_large(
     return Offers(offers[:SHOWN], False, understood.unmatched or left)
 
 
+def unsaid(offers: Offers, computed: Computed, table: Table) -> Offers:
+    """The offers, but not sure of a plan that cannot be what the question asks for."""
+    plan = computed.understood.plan
+    said = says_what_is_computed(computed.understood.question, plan, table)
+    return offers if said or not offers.sure else replace(offers, sure=False)
+
+
 def _ahead(own: Offer, others: Sequence[Offer], left: Sequence[str]) -> bool:
     """Whether a plan is sure enough beside the readings that say otherwise; `left` is what the likeliest leaves."""
-    rivals = [one for one in others if not (_counts_rows_instead(own, one) or _shows_one_row(own, one))]
+    rivals = [
+        one
+        for one in others
+        if not (_counts_rows_instead(own, one) or _shows_one_row(own, one) or (left and _says_less(own, one)))
+    ]
     if not rivals:
         return True
     if own.chance >= CERTAIN:
@@ -89,6 +117,26 @@ def _shows_one_row(own: Offer, other: Offer) -> bool:
     mine, theirs = _plan(own), _plan(other)
     together = mine is not None and (mine.task is Task.COMPARE or bool(mine.groups))
     return together and theirs is not None and theirs.task is Task.LIST and theirs.limit == 1
+
+
+def _says_less(own: Offer, other: Offer) -> bool:
+    """Whether a reading is the plan with some of its conditions left out, where words of the question are left out."""
+    mine, theirs = _plan(own), _plan(other)
+    if mine is None or theirs is None or not set(theirs.filters) < set(mine.filters):
+        return False
+    return replace(mine, filters=()) == replace(theirs, filters=())
+
+
+def _names_it(own: Offer, other: Offer) -> bool:
+    """Whether a reading shows the row with the highest or lowest figure, of which the plan gives the figure alone."""
+    mine, theirs = _plan(own), _plan(other)
+    if mine is None or theirs is None or mine.groups or len(mine.measures) != 1:
+        return False
+    if theirs.task is not Task.LIST or theirs.order is None:
+        return False
+    high = {Func.MAX: True, Func.MIN: False}.get(mine.measures[0].func)
+    same = mine.measures[0].column == theirs.order.column and set(mine.filters) == set(theirs.filters)
+    return same and theirs.limit == 1 and high is theirs.order.descending
 
 
 def _plan(offer: Offer) -> TablePlan | None:

@@ -136,10 +136,7 @@ class Folders:
         """Like `read`; NotFoundError when there is none."""
         state = self.read(scope)
         if state is None:
-            raise NotFoundError(
-                f"There is no session {scope.collection!r}.",
-                hint=f"Make it with: kedge ingest FILE --kind table --collection {scope.collection}",
-            )
+            raise no_session(scope)
         return state
 
     def write(self, state: SessionState) -> None:
@@ -205,3 +202,11 @@ def _from_json(data: dict[str, Any]) -> SessionState:
     data["index"] = RowIndexState(**data["index"]) if data["index"] else None
     data["notes"] = tuple(data["notes"])
     return SessionState(**data)
+
+
+def no_session(scope: Scope) -> NotFoundError:
+    """The error for a session that is not there, or that may not be read."""
+    return NotFoundError(
+        f"There is no session {scope.collection!r}.",
+        hint=f"Make it with: kedge ingest FILE --kind table --collection {scope.collection}",
+    )

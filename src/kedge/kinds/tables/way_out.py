@@ -47,7 +47,7 @@ from kedge.kinds.tables.respond import (
     with_readings,
     with_times,
 )
-from kedge.kinds.tables.seconding import choose_large
+from kedge.kinds.tables.seconding import choose_large, unsaid
 from kedge.kinds.tables.sessions import Sessions
 from kedge.kinds.tables.writing import RowEvidence, RowWriter, all_rows
 from kedge.retrieve.ports import CollectionSource
@@ -247,7 +247,8 @@ def _offers(generation: Generation, query: Query, computed: Computed, reader: Pl
         return choose(computed, read, generation.table, proposed=proposed)
     said = computed.understood.sure >= SURE and beyond(computed.understood.plan, generation.table)
     if proposed or said or not is_sentence(query.text):
-        return choose(computed, None, generation.table, proposed=proposed)
+        offers = choose(computed, None, generation.table, proposed=proposed)
+        return offers if proposed else unsaid(offers, computed, generation.table)
     large = read_large(query.text, generation.sampled(), shipped_model(), reader)
     vocabulary = generation.vocabulary()
     readings = [

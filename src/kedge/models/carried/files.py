@@ -1,7 +1,8 @@
 """Files of models that Kedge itself carries, in `data/`, checked against known digests.
 
 `python -m benchmarks.reader.export` writes the reader from what `python -m benchmarks.reader.train` trained,
-`python -m benchmarks.export.e5` the graph of the multilingual embedder; both print the digest of what they wrote.
+`python -m benchmarks.second.export` the chain reader, `python -m benchmarks.export.e5` the graph of the multilingual
+embedder and `python -m benchmarks.export.minilm` that of the default one; each prints the digest of what it wrote.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from kedge.models.carried.packages import verify
 
 FOLDER = Path(__file__).parent / "data"
 DIGESTS = {
+    "chain.onnx": "06a02f6c8537fb37fb49ef02ab12c1cbbe8d60709a84221d348e783ab3e6edcf",
     "e5-multilingual.onnx": "64e9c400e907d90a3c49a61e55608e6ea9356dce85a5aeca60763724fb7921c7",
-    "reader.onnx": "79d4733f18622d6e2e30ad9cb5fea92fbfc64b8a82909e58f2c34c1b3eea1968",
+    "minilm-int8.onnx": "3ed4185ddd311404059da5b2d0cf3981a66530078239b76a1182c9bc362b379e",
+    "reader.onnx": "333f992c79bd8514e438eeed14482e8e214b7cd9ae7ffadbee1b5ae61fe6e05a",
 }
 
 

@@ -142,12 +142,15 @@ def _shape(config: Mapping[str, object], folder: Path) -> BertShape:
     def number(name: str) -> int:
         value = config.get(name)
         if not isinstance(value, int):
-            raise ConfigError(f"{folder / 'config.json'} lacks {name}.")
+            raise ConfigError(f"{folder / 'config.json'} lacks {name}.", hint="Fetch the model's folder again.")
         return value
 
     activation, positions = config.get("hidden_act", "gelu"), config.get("position_embedding_type", "absolute")
     if (activation, positions) != ("gelu", "absolute"):
-        raise ConfigError(f"{folder} uses {activation} and {positions} positions, which only torch can run here.")
+        raise ConfigError(
+            f"{folder} uses {activation} and {positions} positions, which only torch can run here.",
+            hint="Install kedge[torch], or choose a model in the ONNX format.",
+        )
     return BertShape(
         layers=number("num_hidden_layers"),
         heads=number("num_attention_heads"),

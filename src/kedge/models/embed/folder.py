@@ -50,7 +50,7 @@ def read_json(path: Path) -> dict[str, object]:
     try:
         loaded = json.loads(path.read_text("utf-8"))
     except ValueError as error:
-        raise ConfigError(f"{path} is not valid JSON: {error}") from error
+        raise ConfigError(f"{path} is not valid JSON: {error}", hint="Fetch the model's folder again.") from error
     return dict(loaded) if isinstance(loaded, dict) else {}
 
 

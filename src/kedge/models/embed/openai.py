@@ -205,7 +205,10 @@ def _spec(url: str, model: str, given: dict[str, str]) -> ServedEmbedder:
 
 def _check_cut(model: str, known: KnownModel, dimension: int) -> None:
     if dimension > known.dimension:
-        raise ConfigError(f"{model} has {known.dimension} dimensions; it cannot give {dimension}.")
+        raise ConfigError(
+            f"{model} has {known.dimension} dimensions; it cannot give {dimension}.",
+            hint="Leave dim= out, or lower it.",
+        )
     if not known.cuttable:
         raise ConfigError(
             f"{model} was not trained to be cut to {dimension} dimensions.",

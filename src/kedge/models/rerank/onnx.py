@@ -121,7 +121,10 @@ def open_reranker(url: str, settings: Settings) -> OnnxReranker:
     given = options(query, ("window", "template"), "An onnx-rerank: reranker")
     template = given.get("template", "")
     if template and sorted(PLACES.findall(template)) != ["passage", "query"]:
-        raise ConfigError(f"template={template!r} must hold {{query}} and {{passage}}, once each.")
+        raise ConfigError(
+            f"template={template!r} must hold {{query}} and {{passage}}, once each.",
+            hint="Leave template out for models that take a pair.",
+        )
     folder = Path(location)
     model, tokenizer = find_model(folder), folder / "tokenizer.json"
     if model is None or not tokenizer.is_file():

@@ -19,13 +19,25 @@ class CachedEmbedder(WrappedEmbedder):
     """Embeds each text once. Questions are kept in memory; texts in the cache `own` when one is given.
 
     A `shared` cache takes its place and keeps questions too: unlike a file, it lets go of them by itself.
+
+    What one tenant had embedded is not remembered for another (`of`): the time that an answer takes would tell whether
+    others asked the same.
     """
 
-    def __init__(self, inner: Embedder, own: VectorCache | None = None, *, shared: VectorCache | None = None) -> None:
+    def __init__(
+        self, inner: Embedder, own: VectorCache | None = None, *, shared: VectorCache | None = None, tenant: str = ""
+    ) -> None:
         super().__init__(inner)
-        self._recent: OrderedDict[str, Vectors] = OrderedDict()
+        self._recent: OrderedDict[tuple[str, str], Vectors] = OrderedDict()
         self._texts = shared or own
         self._questions = shared
+        self._tenant = tenant
+
+    def of(self, tenant: str) -> CachedEmbedder:
+        """The same embedder and the same caches, with what this tenant had embedded."""
+        view = CachedEmbedder(self._inner, self._texts, tenant=tenant)
+        view._questions, view._recent = self._questions, self._recent
+        return view
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         if self._texts is None or not texts:
@@ -41,14 +53,15 @@ class CachedEmbedder(WrappedEmbedder):
         return np.stack([row for row in known if row is not None])
 
     async def embed_query(self, text: str) -> Vectors:
-        found = self._recent.get(text)
+        asked = (self._tenant, text)
+        found = self._recent.get(asked)
         if found is None:
             found = await self._question(text)
-            self._recent[text] = found
+            self._recent[asked] = found
             if len(self._recent) > QUERY_CACHE:
                 self._recent.popitem(last=False)
         else:
-            self._recent.move_to_end(text)
+            self._recent.move_to_end(asked)
         return found
 
     async def close(self) -> None:
@@ -68,8 +81,9 @@ class CachedEmbedder(WrappedEmbedder):
         return found
 
     def _key(self, text: str, *, question: bool = False) -> bytes:
-        """A question has a key of its own: some models embed it in another way than a text."""
-        kind = f"{self.name}\x1f{self.dimension}{'?' if question else ''}\x1f"
+        """A question has a key of its own: some models embed it in another way than a text. So has each tenant."""
+        whose = f"{self._tenant}\x1e" if self._tenant else ""
+        kind = f"{whose}{self.name}\x1f{self.dimension}{'?' if question else ''}\x1f"
         return hashlib.sha256(kind.encode() + text.encode("utf-8", "surrogatepass")).digest()
 
     def _vector(self, kept: bytes | None) -> Vectors | None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kedge.core.values import Role, Scope
-from kedge.retrieve.channels.named import NamedConcepts, beyond, passages_of, read_question
+from kedge.retrieve.channels.named import NamedConcepts, beyond, hints, passages_of, read_question
 from kedge.retrieve.channels.pool import (
     Array,
     ConceptEdge,
@@ -51,6 +51,18 @@ class _Chain:
     """The row it was reached from; its own for a seed."""
 
 
+@dataclass(slots=True)
+class _Step:
+    """From the end of a chain along a concept to a passage."""
+
+    row: int
+    value: float
+    strength: float
+    chain: _Chain
+    concept: str
+    """Its name."""
+
+
 class _GraphWalk:
     """One question's walk over the graph."""
 
@@ -75,7 +87,7 @@ class _GraphWalk:
         named = self._name(question.concepts, question.edges)
         await self._relate(question.leads)
         if not base:  # else keyword search has weighed the same words, and alike in every store
-            await self._relate(question.hints)
+            await self._relate(await hints(self.graph, self.scope, self.asked.text, question, self.how))
         frontier = self._seeds(best, named)
         for _ in range(1, self.how.hops):
             if not frontier:
@@ -166,54 +178,78 @@ class _GraphWalk:
             if edge.passage_id in self.pool.rows:
                 targets[edge.concept_id].setdefault(self.pool.rows[edge.passage_id], edge.role)
         chains = {chain.row: chain for chain in frontier}
-        ends: dict[int, _Chain] = {}
-        named = Counter(start.passage_id for start in starts)
+        leaving: dict[int, list[ConceptEdge]] = defaultdict(list)
         for start in starts:
-            chain = chains.get(self.pool.rows[start.passage_id])
-            if chain is not None and start.concept_id in concepts:
+            if self.pool.rows[start.passage_id] in chains and start.concept_id in concepts:
+                leaving[self.pool.rows[start.passage_id]].append(start)
+        ends: dict[int, _Step] = {}
+        named = Counter(start.passage_id for start in starts)
+        for row, own in leaving.items():
+            values = self._values(chains[row], list({at: None for start in own for at in targets[start.concept_id]}))
+            for start in own:
                 sure = min(1.0, self.how.crowded / named[start.passage_id])
                 sure *= self.how.generic if start.role is Role.GENERIC else 1.0
-                self._follow(chain, sure, concepts[start.concept_id], targets[start.concept_id], ends)
+                concept, reached = concepts[start.concept_id], targets[start.concept_id]
+                self._follow(chains[row], sure, concept, reached, values=values, ends=ends)
         for row, end in ends.items():
             self.bonus[row] += end.strength
             if self.related.get(row, 0.0) < end.strength:
-                self.paths[row] = end.path
-            self.origin[row] = end.origin
+                self.paths[row] = self._path(end)
+            self.origin[row] = end.chain.row
         fresh = [end for row, end in ends.items() if row not in chains]
-        return sorted(fresh, key=lambda end: (-end.strength, end.row))[: self.how.beam]
+        best = sorted(fresh, key=lambda end: (-end.strength, end.row))[: self.how.beam]
+        return [self._chain(end) for end in best]
 
     def _follow(
-        self, chain: _Chain, start: float, concept: ConceptNode, targets: Mapping[int, Role], ends: dict[int, _Chain]
+        self,
+        chain: _Chain,
+        start: float,
+        concept: ConceptNode,
+        targets: Mapping[int, Role],
+        *,
+        values: Mapping[int, float],
+        ends: dict[int, _Step],
     ) -> None:
         """Judge the pairs of `chain` with each passage that `concept` leads to, and keep each passage's best.
 
-        `start` says how surely the chain's end speaks of the concept.
+        `start` says how surely the chain's end speaks of the concept, `values` what each pair covers.
         """
         own = targets.get(chain.row) is Role.TITLE
+        leads = sum(role is Role.LEAD for role in targets.values())
+        degree = float(max(concept.degree, 1))
         for titled in (False,) if own else (True, False):
             chosen = [row for row, role in targets.items() if row != chain.row and (role is Role.TITLE) == titled]
-            rows = np.array(chosen, dtype=np.intp)
-            if not chosen:
-                continue
-            cover = np.maximum(self.pool.cover[rows], chain.cover)
-            vectors = self.pool.vectors[rows] + chain.vector
-            similarity = vectors @ self.asked.vector / np.linalg.norm(vectors, axis=1)
-            values = self.pool.value(cover, np.asarray(similarity, dtype=np.float32))
-            leads = sum(role is Role.LEAD for role in targets.values())
-            degree = float(max(concept.degree, 1))
             specific = start / degree if own else start * degree**-0.5
             specific /= self._spread(len(chosen)) if titled else 1.0
-            for rank, at in enumerate(np.argsort(-values, kind="stable"), start=1):
-                row, value = int(rows[at]), float(values[at])
-                role = targets[row]
+            chosen.sort(key=lambda row: -values[row])
+            for rank, row in enumerate(chosen, start=1):
+                value, role = values[row], targets[row]
                 weight = self.how.incoming if own and role is not Role.GENERIC else self.how.roles[role]
                 sure = weight * specific / rank / (leads if role is Role.LEAD else 1)
                 gain = self.how.gain * sure * (value - chain.value)
                 self.lift[chain.row] = max(self.lift[chain.row], gain)
                 strength = sure * chain.strength + gain
                 if strength > 0 and (row not in ends or strength > ends[row].strength):
-                    path = (*chain.path, concept.name, self.pool.ids[row])
-                    ends[row] = _Chain(row, cover[at], vectors[at], value, strength, path, chain.row)
+                    ends[row] = _Step(row, value, strength, chain, concept.name)
+
+    def _values(self, chain: _Chain, rows: Sequence[int]) -> dict[int, float]:
+        """What each of these rows covers of the question together with the chain."""
+        if not rows:
+            return {}
+        vectors = self.pool.vectors[rows] + chain.vector
+        similarity = vectors @ self.asked.vector / np.linalg.norm(vectors, axis=1)
+        cover = np.maximum(self.pool.cover[rows], chain.cover)
+        found = self.pool.value(cover, np.asarray(similarity, dtype=np.float32))
+        return dict(zip(rows, found.tolist(), strict=True))
+
+    def _chain(self, step: _Step) -> _Chain:
+        """The walk up to the end of the step."""
+        cover = np.maximum(self.pool.cover[step.row], step.chain.cover)
+        vector = self.pool.vectors[step.row] + step.chain.vector
+        return _Chain(step.row, cover, vector, step.value, step.strength, self._path(step), step.chain.row)
+
+    def _path(self, step: _Step) -> tuple[str, ...]:
+        return (*step.chain.path, step.concept, self.pool.ids[step.row])
 
     def _keep_order(self) -> None:
         """Lift the start of a step above its end if the start suits the question better by itself."""

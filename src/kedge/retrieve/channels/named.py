@@ -51,8 +51,8 @@ class NamedConcepts:
     """To the passages of documents that are called so, and to passages that mention them."""
     leads: Sequence[Lead] = ()
     """Passages that typed relations lead to."""
-    hints: Sequence[Lead] = ()
-    """Passages that descriptions and previews lead to, by words that keyword search finds in the passages too."""
+    searched: Sequence[Concept] = ()
+    """Other concepts that share words with the question, best first."""
     features: Mapping[str, PassageFeatures] = field(default_factory=dict)
     """Of passages, read ahead."""
     ahead: Mapping[str, Beyond] = field(default_factory=dict)
@@ -68,39 +68,33 @@ async def read_question(
 ) -> NamedConcepts:
     """The first half of the channel: it needs the question's words alone, so it can run beside the other channels."""
     keys = sorted(candidate_keys(text))
-    exact, searched, previews = await asyncio.gather(
-        graph.concepts_by_key(scope, keys), _searched(graph, scope, text), _previews(graph, scope, text)
+    exact, searched = await asyncio.gather(
+        graph.concepts_by_key(scope, keys), graph.search_concepts(scope, text, FOUND)
     )
     found = {node.key: node for node in exact}
     linked = [*link(text, lambda wanted: {key for key in wanted if key in found}), *mentions(text)]
     concepts = {found[mention.key].id: found[mention.key] for mention in linked if mention.key in found}
     meant = [one for one in searched if one.key not in found and _means(one, set(keys))]
-    described = [one for one in searched if one not in meant and _describes(one, text)]
-    others = await graph.concepts_by_key(scope, [one.key for one in (*meant, *described)]) if meant or described else []
-    concepts |= {node.id: node for node in others if node.key in {one.key for one in meant}}
-    hinted = {node.id: node for node in others if node.id not in concepts}
+    others = await graph.concepts_by_key(scope, [one.key for one in meant]) if meant else []
+    concepts |= {node.id: node for node in others}
     common = [node.id for node in concepts.values() if node.degree <= how.max_degree]
-    edges, related, about = await asyncio.gather(
-        passages_of(graph, scope, list(concepts), common, how),
-        relations_of(graph, scope, text, concepts, how),
-        graph.about(scope, list(hinted)) if hinted else _nothing(),
+    edges, related = await asyncio.gather(
+        passages_of(graph, scope, list(concepts), common, how), relations_of(graph, scope, text, concepts, how)
     )
-    hints = [Lead(edge.passage_id, how.described, (hinted[edge.concept_id].name,)) for edge in about]
-    hints += [Lead(passage, how.preview / rank) for rank, passage in enumerate(previews, 1)]
     features, ahead = await _read_ahead(graph, scope, edges, reader)
-    return NamedConcepts(concepts, edges, related, hints, features, ahead)
+    rest = [one for one in searched if one not in meant]
+    return NamedConcepts(concepts, edges, related, rest, features, ahead)
 
 
-async def _searched(graph: ConceptGraph, scope: Scope, text: str) -> Sequence[Concept]:
-    return await graph.search_concepts(scope, text, FOUND)
-
-
-async def _previews(graph: ConceptGraph, scope: Scope, text: str) -> Sequence[str]:
-    return await graph.search_chunks(scope, text, FOUND) if isinstance(graph, CanSearchPreviews) else []
-
-
-async def _nothing() -> list[ConceptEdge]:
-    return []
+async def hints(graph: ConceptGraph, scope: Scope, text: str, question: NamedConcepts, how: Traversal) -> list[Lead]:
+    """Passages that descriptions and previews lead to, by words that keyword search finds in the passages too."""
+    described = [one.key for one in question.searched if _describes(one, text)]
+    nodes = await graph.concepts_by_key(scope, described) if described else []
+    hinted = {node.id: node for node in nodes if node.id not in question.concepts}
+    about = await graph.about(scope, list(hinted)) if hinted else []
+    previews = await graph.search_chunks(scope, text, FOUND) if isinstance(graph, CanSearchPreviews) else []
+    found = [Lead(edge.passage_id, how.described, (hinted[edge.concept_id].name,)) for edge in about]
+    return [*found, *(Lead(passage, how.preview / rank) for rank, passage in enumerate(previews, 1))]
 
 
 def _means(concept: Concept, keys: set[str]) -> bool:

@@ -22,7 +22,7 @@ def check_batch(batch: GraphBatch) -> None:
     if not all(named):
         raise UsageError("A concept needs a key.", hint="Leave out names without letters or digits.")
     if any(mention.frequency < 1 for mention in batch.mentions):
-        raise UsageError("A mention has a frequency of at least 1.")
+        raise UsageError("A mention has a frequency of at least 1.", hint="Leave out what is not mentioned.")
 
 
 def described(batch: GraphBatch) -> dict[str, Concept]:

@@ -39,7 +39,10 @@ def check(nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
         _check_id("node", node.id)
         _check_text(f"The node {node.id!r}", node.type, node.title, node.description, *node.aliases)
         if len(node.type) > MAX_ID_CHARS:
-            raise UsageError(f"The type of node {node.id!r} is longer than {MAX_ID_CHARS} characters.")
+            raise UsageError(
+                f"The type of node {node.id!r} is longer than {MAX_ID_CHARS} characters.",
+                hint="Name its kind in a word, and put the rest into its description.",
+            )
         _check_properties(f"The node {node.id!r}", node.properties)
     for edge in edges:
         _check_id("edge", edge.id)
@@ -50,7 +53,9 @@ def check(nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
 
 def _check_id(what: str, text: str) -> None:
     if not text.strip():
-        raise UsageError(f"The id of a {what} is empty." if "type" not in what else "An edge needs a type.")
+        if "type" in what:
+            raise UsageError("An edge needs a type.", hint="Name the relation, as in married_to.")
+        raise UsageError(f"The id of a {what} is empty.", hint="Give it at least one letter.")
     if len(text) > MAX_ID_CHARS:
         raise UsageError(
             f"The id of a {what} has {len(text)} characters.", hint=f"At most {MAX_ID_CHARS} are possible."
@@ -68,7 +73,9 @@ def _check_properties(what: str, properties: Mapping[str, Json]) -> None:
     try:
         check_json(dict(properties))
     except ValueError as error:
-        raise UsageError(f"{what} has properties that cannot be kept: one {error}.") from error
+        raise UsageError(
+            f"{what} has properties that cannot be kept: one {error}.", hint="Write them as JSON has them."
+        ) from error
 
 
 def _encodable(text: str) -> bool:

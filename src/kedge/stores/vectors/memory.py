@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from kedge.core.settings import Settings
 from kedge.core.values import Json, Scored
-from kedge.core.values.filters import Filter, evaluate
+from kedge.core.values.filters import Filter, all_of, evaluate
 from kedge.stores.ports import IndexSpec, Point, StoredPoint, Vector
 from kedge.stores.vectors.rules import (
     COSINE_DIGITS,
@@ -94,9 +94,19 @@ class MemoryVectors:
     async def keyword_search(
         self, index: str, tenant: str, query: str, limit: int, where: Filter | None = None
     ) -> list[Scored]:
+        return self._by_words(index, tenant, query, limit, where, within=None)
+
+    async def keyword_search_within(
+        self, index: str, tenant: str, query: str, limit: int, where: Filter | None, *, within: Filter
+    ) -> list[Scored]:
+        return self._by_words(index, tenant, query, limit, all_of(where, within), within=within)
+
+    def _by_words(
+        self, index: str, tenant: str, query: str, limit: int, where: Filter | None, *, within: Filter | None
+    ) -> list[Scored]:
         check_limit(limit)
         found = self._index(index)
-        rare = _rarity(found.rows(tenant, None).values())
+        rare = _rarity(found.rows(tenant, within).values())
         asked = {term: weight * rare[term] for term, weight in self._terms.query_weights(query).items() if term in rare}
         scores = ((id, _dot(asked, row.weights)) for id, row in found.rows(tenant, where).items())
         return ranked(((id, score) for id, score in scores if score > 0), limit, KEYWORD_DIGITS)
@@ -108,6 +118,10 @@ class MemoryVectors:
 
     async def term_idf(self, index: str, term_ids: Sequence[int]) -> list[float]:
         rare = _rarity(row for rows in self._index(index).tenants.values() for row in rows.values())
+        return [rare.get(term, 0.0) for term in term_ids]
+
+    async def term_idf_within(self, index: str, tenant: str, term_ids: Sequence[int], within: Filter) -> list[float]:
+        rare = _rarity(self._index(index).rows(tenant, within).values())
         return [rare.get(term, 0.0) for term in term_ids]
 
     async def ids(self, index: str, tenant: str) -> AsyncIterator[list[str]]:

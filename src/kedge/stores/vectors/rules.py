@@ -20,6 +20,9 @@ KEYWORD_DIGITS = 4
 """The same for BM25 scores, which are larger."""
 SPARE = 16
 """Hits fetched beyond the limit, to see whether a tie crosses it."""
+MOST_TIED = 1_000
+"""Hits up to which a tie at the limit is followed. Which of still more equals come first is the engine's choice, as it
+would cost more than the search to sort a hundred thousand of them for each question."""
 _LARGEST = sys.float_info.max
 
 
@@ -92,6 +95,12 @@ def idf(texts: int, holding: int) -> float:
 def tied(last: float, wanted: float, digits: int) -> bool:
     """Whether the last hit fetched is no worse than the last one wanted, so that others may be as good."""
     return round(float(last), digits) >= round(float(wanted), digits)
+
+
+def wider_fetch(fetch: int, limit: int) -> int | None:
+    """How many hits to fetch next where `fetch` of them ended within a tie; None where it is followed no further."""
+    most = limit + SPARE + MOST_TIED
+    return min(4 * fetch, most) if fetch < most else None
 
 
 def ranked(found: Iterable[tuple[str, float]], limit: int, digits: int) -> list[Scored]:

@@ -70,7 +70,7 @@ def erase(
     user: Annotated[str, typer.Option(help="Who: the id of a key (`kedge key list`), or `local`.")],
     tenant: TenantOption = DEFAULT_TENANT,
 ) -> None:
-    """Erase what is kept of a user: queries, metrics, feedback, sessions and what was said in them."""
+    """Erase what is kept of a user: queries, metrics, feedback, sessions, conversations and what was said in them."""
     settings = run.settings()
     home = Home(settings.home)
     home.path.mkdir(parents=True, exist_ok=True)
@@ -83,7 +83,8 @@ def erase(
     if run.json:
         run.emit(to_json(erased))
         return
-    run.out.print(f"{erased.queries} queries and {erased.sessions} sessions of {user} erased", markup=False)
+    told = f"{erased.queries} queries and {erased.sessions} sessions of {user} erased"
+    run.out.print(f"{told}, and {erased.conversations} kept conversations", markup=False)
     if settings.session_keep == "memory":
         run.note(
             f"What a running server remembers of conversations goes {settings.session_minutes:g} minutes after their "
@@ -98,4 +99,6 @@ def _shown(value: Json) -> str:
 
 
 def _retention(settings: Settings, catalog: Catalog) -> Retention:
-    return Retention(catalog.analytics, settings.analytics_days, open_turns(settings))
+    return Retention(
+        catalog, settings.analytics_days, open_turns(settings), conversation_days=settings.conversation_days
+    )

@@ -8,8 +8,22 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from kedge.core.acting import AS, actor
 from kedge.core.errors import HomeBusyError, StoreError
-from kedge.core.values import Answer, Document, IngestRequest, Job, Json, Query, SearchResult, StreamEvent
+from kedge.core.values import (
+    Answer,
+    Collection,
+    ConnectedSource,
+    Document,
+    IngestRequest,
+    Job,
+    Json,
+    Passage,
+    Query,
+    Scope,
+    SearchResult,
+    StreamEvent,
+)
 from kedge.core.values.filters import to_terms
 from kedge.engine.home import Lasts
 
@@ -39,11 +53,37 @@ class Answers(Protocol):
     async def ingest(self, request: IngestRequest, on_progress: Callable[[Job], None] | None = None) -> Job:
         """Take everything in and return the ended job."""
 
+    async def sync_source(
+        self, tenant: str, name: str, on_progress: Callable[[Job], None] | None = None, *, confirm: bool = False
+    ) -> Job:
+        """Bring a collection in step with a source and return the ended job."""
+
+    async def source(self, tenant: str, name: str) -> ConnectedSource:
+        """A source, as it stands now. NotFoundError."""
+
+    async def remove_source(self, tenant: str, name: str, *, documents: bool = False) -> None:
+        """Forget a source, and with `documents` what came from it alone. NotFoundError."""
+
     async def settle(self) -> None:
         """Wait for what is done behind an ingest."""
 
     async def delete_document(self, tenant: str, document_id: str) -> Document:
         """Take a document out; returns what is left of it."""
+
+    def start_worker(self) -> None:
+        """Run queued jobs until closed, unless another process does."""
+
+    async def collections(self, tenant: str) -> list[Collection]:
+        """All collections of the tenant, by name."""
+
+    async def documents(self, scope: Scope, *, limit: int = 100, offset: int = 0) -> list[Document]:
+        """Documents of a collection, by url. NotFoundError."""
+
+    async def document(self, tenant: str, document_id: str) -> tuple[Document, list[Passage]]:
+        """One document with its passages in order. NotFoundError."""
+
+    async def passage(self, scope: Scope, passage_id: str, beside: int = 1) -> tuple[Document, list[Passage]]:
+        """A passage among those beside it, and its document. NotFoundError."""
 
 
 class Elsewhere:
@@ -55,8 +95,13 @@ class Elsewhere:
         from kedge.surfaces.client.clients import AsyncKedgeClient
 
         self.settings = settings
+        who = actor()
+        said = {} if who is None else {AS: ",".join(who.principals)}
         self._client = AsyncKedgeClient(
-            "http://127.0.0.1", timeout=settings.request_timeout or 60.0, transport=httpx.AsyncHTTPTransport(uds=socket)
+            "http://127.0.0.1",
+            timeout=settings.request_timeout or 60.0,
+            transport=httpx.AsyncHTTPTransport(uds=socket),
+            headers=said,
         )
 
     async def search(self, query: Query) -> SearchResult:
@@ -80,14 +125,49 @@ class Elsewhere:
             format=request.format,
             metadata=request.metadata,
             options=request.options,
+            readers=request.readers,
         )
         return await self._client.wait(accepted.job_id, on_progress=on_progress)
+
+    async def sync_source(
+        self,
+        tenant: str,  # noqa: ARG002 (the home's own)
+        name: str,
+        on_progress: Callable[[Job], None] | None = None,
+        *,
+        confirm: bool = False,
+    ) -> Job:
+        accepted = await self._client.sync_source(name, confirm=confirm)
+        return await self._client.wait(accepted.job_id, on_progress=on_progress)
+
+    async def source(self, tenant: str, name: str) -> ConnectedSource:  # noqa: ARG002 (the home's own)
+        return await self._client.source(name)
+
+    async def remove_source(self, tenant: str, name: str, *, documents: bool = False) -> None:  # noqa: ARG002
+        await self._client.remove_source(name, documents=documents)
 
     async def settle(self) -> None:
         """The other process looks after it."""
 
     async def delete_document(self, tenant: str, document_id: str) -> Document:  # noqa: ARG002 (the home's own)
         return await self._client.delete_document(document_id)
+
+    def start_worker(self) -> None:
+        """The other process has one."""
+
+    async def collections(self, tenant: str) -> list[Collection]:  # noqa: ARG002 (the home's own)
+        return await self._client.collections()
+
+    async def documents(self, scope: Scope, *, limit: int = 100, offset: int = 0) -> list[Document]:
+        return await self._client.documents(collection=scope.collection, limit=limit, offset=offset)
+
+    async def document(self, tenant: str, document_id: str) -> tuple[Document, list[Passage]]:  # noqa: ARG002
+        document, passages = await self._client.document(document_id)
+        return document, list(passages)
+
+    async def passage(self, scope: Scope, passage_id: str, beside: int = 1) -> tuple[Document, list[Passage]]:
+        found = await self._client.passage(passage_id, collection=scope.collection, beside=beside)
+        return found.document, list(found.passages)
 
     async def answers(self) -> bool:
         """Whether somebody is there."""
@@ -103,12 +183,15 @@ class Elsewhere:
 
 
 @asynccontextmanager
-async def held(settings: Settings, lasts: Lasts, note: Note) -> AsyncIterator[Engine]:
-    """The engine, once the home is free. HomeBusyError at once where another process stays until it is stopped."""
+async def held(settings: Settings, lasts: Lasts, note: Note, *, reached: bool = True) -> AsyncIterator[Engine]:
+    """The engine, once the home is free. HomeBusyError at once where another process stays until it is stopped.
+
+    `reached`: others may ask it meanwhile, unless it lasts shortly.
+    """
     async with AsyncExitStack() as stack:
         while True:
             try:
-                engine = await _open(stack, settings, lasts)
+                engine = await _open(stack, settings, lasts, reached=reached)
             except HomeBusyError as busy:
                 if Lasts(str(busy.details["lasts"])).stays:
                     raise
@@ -142,11 +225,11 @@ async def asked(settings: Settings, lasts: Lasts, note: Note) -> AsyncIterator[A
             return
 
 
-async def _open(stack: AsyncExitStack, settings: Settings, lasts: Lasts) -> Engine:
+async def _open(stack: AsyncExitStack, settings: Settings, lasts: Lasts, *, reached: bool = True) -> Engine:
     from kedge.engine.engine import Engine
 
     engine = await stack.enter_async_context(Engine.open(settings, lasts=lasts))
-    if lasts is not Lasts.SHORTLY:
+    if reached and lasts is not Lasts.SHORTLY:
         from kedge.surfaces.server.beside import reachable
 
         await stack.enter_async_context(reachable(settings, engine, lasts))
@@ -180,6 +263,7 @@ def _question(query: Query) -> dict[str, Any]:
         "include_graph": query.include_graph,
         "topic": query.topic_filter,
         "where": to_terms(query.where) if query.where else None,
+        "as_of": query.as_of,
     }
 
 

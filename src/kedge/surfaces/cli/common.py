@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec, TextIO
 import typer
 from rich.console import Console
 
+from kedge.core.acting import acting_as
 from kedge.core.errors import KedgeError, UsageError
-from kedge.core.values import DEFAULT_TENANT, Json, Scope
+from kedge.core.values import DEFAULT_TENANT, Json, Scope, parse_actor
 from kedge.engine.home import Lasts
-from kedge.surfaces.cli.options import ConfigOption, Globals, HomeOption, JsonOption
+from kedge.surfaces.cli.options import AsOption, ConfigOption, Globals, HomeOption, JsonOption
 
 if TYPE_CHECKING:
     from kedge.core.settings import Check, Settings
@@ -130,10 +131,21 @@ def _with_globals(function: Callable[Concatenate[CommandRun, P], None]) -> Calla
 
     @functools.wraps(function)
     def called(
-        *args: Any, ctx: typer.Context, home: Path | None, json_: bool, config: Path | None, **values: Any
+        *args: Any,
+        ctx: typer.Context,
+        home: Path | None,
+        json_: bool,
+        config: Path | None,
+        acting: str | None,
+        **values: Any,
     ) -> None:
-        options = Globals(home, json_, config).over(ctx.ensure_object(Globals))
-        with_errors(CommandRun(options), lambda run: function(run, *args, **values))
+        options = Globals(home, json_, config, acting).over(ctx.ensure_object(Globals))
+
+        def work(run: CommandRun) -> None:
+            with acting_as(None if options.acting is None else parse_actor(options.acting)):
+                function(run, *args, **values)
+
+        with_errors(CommandRun(options), work)
 
     parameters = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in (*own, *shared)]
     called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -142,7 +154,11 @@ def _with_globals(function: Callable[Concatenate[CommandRun, P], None]) -> Calla
 
 
 def _shared(
-    ctx: typer.Context, home: HomeOption = None, json_: JsonOption = False, config: ConfigOption = None
+    ctx: typer.Context,
+    home: HomeOption = None,
+    json_: JsonOption = False,
+    config: ConfigOption = None,
+    acting: AsOption = None,
 ) -> None:
     """The parameters that every command has."""
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from kedge.core.excerpt import excerpt
 from kedge.core.outside import to_json
-from kedge.core.values import Document, DocumentStatus, DocumentWithPassages, Passage
+from kedge.core.values import MAX_OFFSET, Document, DocumentStatus, DocumentWithPassages, Passage
 from kedge.surfaces.cli.cataloged import with_library
 from kedge.surfaces.cli.common import CollectionOption, CommandRun, command, scope
 from kedge.surfaces.cli.tables import confirm, plain_table, show_fields
@@ -28,7 +28,7 @@ def list_(
     collection: CollectionOption = None,
     status: Annotated[DocumentStatus | None, typer.Option(help="Only documents in this state.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="How many.")] = 100,
-    offset: Annotated[int, typer.Option(min=0, help="How many to leave out first.")] = 0,
+    offset: Annotated[int, typer.Option(min=0, max=MAX_OFFSET, help="How many to leave out first.")] = 0,
 ) -> None:
     """List the documents of a collection."""
     settings = run.settings()

@@ -11,14 +11,27 @@ from rich.markup import escape
 
 from kedge.core.errors import UnreadableError, UsageError
 from kedge.core.outside import to_json
-from kedge.core.values import DEFAULT_KIND, IngestMode, IngestPlan, IngestRequest, Job, JobStatus, Json
+from kedge.core.values import (
+    DEFAULT_KIND,
+    IngestMode,
+    IngestPlan,
+    IngestRequest,
+    Job,
+    JobStatus,
+    Json,
+    Scope,
+    parse_readers,
+)
 from kedge.engine.home import Lasts
 from kedge.kinds import installed
 from kedge.kinds.ports import Units
+from kedge.surfaces.cli.cataloged import with_library
 from kedge.surfaces.cli.common import FAILED, CollectionOption, CommandRun, scope
 from kedge.surfaces.cli.progress import ingest_progress, settle
 
 if TYPE_CHECKING:
+    from kedge.core.settings import Settings
+    from kedge.engine.library import Library
     from kedge.surfaces.cli.beside import Answers
 
 SHOWN_FAULTS = 20
@@ -40,6 +53,10 @@ def ingest(
         typer.Option("--format", help="docx, html, markdown, pdf, rst …, or a plug-in's, instead of the detected one."),
     ] = None,
     metadata: Annotated[list[str] | None, typer.Option("--meta", help="key=value kept with every document.")] = None,
+    readers: Annotated[
+        str | None,
+        typer.Option(help="Who may read it, whatever the sources say: user:NAME,group:NAME or public."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what is new, modified and gone.")] = False,
     follow: Annotated[bool, typer.Option("--watch", help="Stay and take every change in as it is made.")] = False,
     options: Annotated[
@@ -49,17 +66,19 @@ def ingest(
 ) -> None:
     """Take documents in. Unchanged files are skipped; an interrupted run goes on where it stopped."""
     settings = run.settings()
-    _some_there(sources)
+    where = scope(settings, collection)
+    _some_there(sources, settings, where, may_be_empty=follow)
     request = IngestRequest(
-        scope=scope(settings, collection),
+        scope=where,
         sources=tuple(sources),
         kind=kind,
         mode=mode,
         topic=topic,
         title=title,
         format=format_,
-        metadata=dict(_pair(item) for item in metadata or []),
+        metadata=dict(pair(item) for item in metadata or []),
         options=dict(_option(item) for item in options or []),
+        readers=None if readers is None else parse_readers(readers),
     )
 
     if dry_run:
@@ -82,11 +101,25 @@ def ingest(
         raise typer.Exit(FAILED)
 
 
-def _some_there(sources: list[str]) -> None:
-    """UnreadableError where nothing is at any of the paths: no collection is made for a slip of the pen."""
-    if all("://" not in one and not has_magic(one) and not Path(one).exists() for one in sources):
+def _some_there(sources: list[str], settings: Settings, where: Scope, *, may_be_empty: bool) -> None:
+    """UnreadableError where nothing is at any of the paths: no collection is made for a slip of the pen.
+
+    Empty folders may be what is left of folders that were taken in before.
+    """
+    left = [one for one in sources if "://" in one or has_magic(one) or Path(one).exists()]
+    if left and (may_be_empty or any("://" in one or has_magic(one) or _holds_a_file(Path(one)) for one in left)):
+        return
+    if not left or not with_library(settings, lambda library: _is_known(library, where)):
         named = ", ".join(sources[:SHOWN_FAULTS])
         raise UnreadableError(f"There is nothing at {named}.", hint="Give files, folders, globs or URLs that exist.")
+
+
+def _holds_a_file(path: Path) -> bool:
+    return any(one.is_file() for one in path.rglob("*")) if path.is_dir() else path.exists()
+
+
+async def _is_known(library: Library, where: Scope) -> bool:
+    return any(one.scope == where for one in await library.collections(where.tenant))
 
 
 def show_plan(run: CommandRun, plan: IngestPlan) -> None:
@@ -146,7 +179,8 @@ def _summary(job: Job) -> str:
     return ", ".join(parts)
 
 
-def _pair(item: str, flag: str = "--meta") -> tuple[str, str]:
+def pair(item: str, flag: str = "--meta") -> tuple[str, str]:
+    """The two halves of `key=value`. UsageError."""
     key, found, value = item.partition("=")
     if not found or not key.strip():
         raise UsageError(f"{flag} {item!r} cannot be read.", hint=f"Write {flag} key=value.")
@@ -154,5 +188,5 @@ def _pair(item: str, flag: str = "--meta") -> tuple[str, str]:
 
 
 def _option(item: str) -> tuple[str, Json]:
-    key, value = _pair(item, "--option")
+    key, value = pair(item, "--option")
     return key, {"yes": True, "true": True, "no": False, "false": False}.get(value.lower(), value)

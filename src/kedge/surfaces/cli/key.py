@@ -23,15 +23,20 @@ app = typer.Typer(no_args_is_help=True)
 @command(app, "create")
 def create(
     run: CommandRun,
+    *,
     name: Annotated[str, typer.Argument(help="Who or what uses it.")],
     right: Annotated[Right, typer.Option(help="What it allows; each holds those before it.")] = Right.READ,
     tenant: Annotated[str, typer.Option(help="Whose data it opens.")] = DEFAULT_TENANT,
     days: Annotated[
         int | None, typer.Option(min=1, max=36_500, help="Days until it expires; never if not given.")
     ] = None,
+    user: Annotated[
+        str | None, typer.Option(help="Whom it acts for: reads what user:NAME may. Without: what everybody may.")
+    ] = None,
+    groups: Annotated[list[str] | None, typer.Option("--group", help="A group of the user; repeatable.")] = None,
 ) -> None:
     """Make a key for the HTTP API and show it once. From the first key on, every request needs one."""
-    token, key = make_key(tenant, name, right, days)
+    token, key = make_key(tenant, name, right, days, user=user, groups=groups or ())
     with_catalog(run.settings(), lambda catalog: catalog.keys.put(key))
     if run.json:
         run.emit(to_json(NewKey(key, token)))
@@ -47,11 +52,12 @@ def list_(run: CommandRun) -> None:
     if run.json:
         run.emit([to_json(key) for key in found])
         return
-    table = plain_table("id", "name", "tenant", "right", "state", "created", "expires")
+    table = plain_table("id", "name", "tenant", "user", "groups", "right", "state", "created", "expires")
     for key in found:
         expires = key.expires_at.isoformat(" ", "minutes") if key.expires_at else "-"
         created = key.created_at.isoformat(" ", "minutes")
-        table.add_row(key.id, key.name, key.tenant, key.right.value, key.state, created, expires)
+        who = (key.tenant, key.user or "-", ", ".join(key.groups) or "-")
+        table.add_row(key.id, key.name, *who, key.right.value, key.state, created, expires)
     run.out.print(table)
 
 

@@ -17,8 +17,9 @@ from kedge._version import __version__
 from kedge.core.errors import UsageError
 from kedge.core.plugins import resolved
 from kedge.kinds import installed
+from kedge.surfaces.cli.interrupted import end_when_interrupted
 from kedge.surfaces.cli.lazy import LazyCommand, LazyGroup
-from kedge.surfaces.cli.options import ConfigOption, Globals, HomeOption, JsonOption
+from kedge.surfaces.cli.options import AsOption, ConfigOption, Globals, HomeOption, JsonOption
 
 log = logging.getLogger(__name__)
 
@@ -91,6 +92,14 @@ COMMANDS = (
     LazyCommand("analytics", "Figures of all queries, and forgetting them.", "kedge.surfaces.cli.analytics:app"),
     LazyCommand("collection", "List, show, re-index and delete collections.", "kedge.surfaces.cli.collection:app"),
     LazyCommand("document", "List, show and delete documents.", "kedge.surfaces.cli.document:app"),
+    LazyCommand(
+        "access",
+        "Who may read what: say it, explain it, hold documents, and see what is kept of their use.",
+        "kedge.surfaces.cli.access:app",
+    ),
+    LazyCommand(
+        "source", "Connect sources, so that collections stay in step with them.", "kedge.surfaces.cli.source:app"
+    ),
     LazyCommand("key", "Make, list and revoke keys of the HTTP API.", "kedge.surfaces.cli.key:app"),
     LazyCommand("job", "List and show ingestion jobs.", "kedge.surfaces.cli.job:app"),
 )
@@ -120,13 +129,15 @@ VersionOption = Annotated[
 @app.callback()
 def options(
     ctx: typer.Context,
+    *,
     home: HomeOption = None,
     json_: JsonOption = False,
     config: ConfigOption = None,
+    acting: AsOption = None,
     version: VersionOption = False,  # noqa: ARG001 (handled by its callback)
 ) -> None:
     """Answers questions over your own documents, each sentence anchored to its source."""
-    ctx.obj = Globals(home, json_, config)
+    ctx.obj = Globals(home, json_, config, acting)
 
 
 def command_line() -> LazyGroup:
@@ -147,7 +158,11 @@ def _of_kinds() -> Iterator[LazyCommand]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Entry point of the `kedge` command."""
+    """Entry point of the `kedge` command. What it writes is for its user alone; Ctrl-C ends it within seconds."""
+    os.umask(0o077)
+    # numpy computes small products alone here: threads that wait for each other would take more than the work.
+    os.putenv("OPENBLAS_NUM_THREADS", "1")  # read by the library when it is loaded, with numpy
+    end_when_interrupted()
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
 
 

@@ -9,7 +9,7 @@ from kedge.engine.home import Lasts
 from kedge.surfaces.cli.common import CommandRun
 
 if TYPE_CHECKING:
-    from kedge.engine.engine import Engine
+    from kedge.surfaces.cli.beside import Answers
 
 
 def mcp(run: CommandRun) -> None:
@@ -21,7 +21,8 @@ def mcp(run: CommandRun) -> None:
             raise
         raise MissingExtraError("`kedge mcp`", "mcp") from error
 
-    async def work(engine: Engine) -> None:
+    async def work(engine: Answers) -> None:
+        engine.start_worker()  # others on this home use this process: it runs what they queue
         await mcp_server(engine).run_stdio_async()
 
-    run.with_engine(run.settings(), work, Lasts.UNTIL_STOPPED)
+    run.with_answers(run.settings(), work, Lasts.WORKING)

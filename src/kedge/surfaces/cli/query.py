@@ -11,6 +11,7 @@ import typer
 
 from kedge.core.errors import QueryError
 from kedge.core.ids import new_id
+from kedge.core.instants import instant
 from kedge.core.outside import to_json
 from kedge.core.settings import Settings
 from kedge.core.values import ANSWER_TOP_K, Answer, Query
@@ -38,6 +39,10 @@ ReadingOption = Annotated[
     int | None, typer.Option("--reading", min=1, help="Tables: which of the readings shown before is meant.")
 ]
 TopicOption = Annotated[str | None, typer.Option("--topic", help="Only passages with this topic tag.")]
+AsOfOption = Annotated[
+    str | None,
+    typer.Option("--as-of", metavar="DATE", help="Ask what was live then: 2026-03-01 (end of day), or a time (UTC)."),
+]
 
 
 def search(
@@ -49,6 +54,7 @@ def search(
     no_graph: NoGraphOption = False,
     filters: FilterOption = None,
     topic: TopicOption = None,
+    as_of: AsOfOption = None,
 ) -> None:
     """Find passages by meaning, by words and through the graph, best first."""
     settings = run.settings()
@@ -60,6 +66,7 @@ def search(
         no_graph=no_graph,
         filters=filters,
         topic=topic,
+        as_of=as_of,
         usual=settings.top_k,
     )
     result = run.with_answers(settings, lambda engine: engine.search(wanted))
@@ -81,11 +88,19 @@ def ask(
     topic: TopicOption = None,
     conversation: SessionOption = None,
     reading: ReadingOption = None,
+    as_of: AsOfOption = None,
 ) -> None:
     """Answer a question with citations, or say that there is not enough evidence."""
     settings = run.settings(session_keep="home" if conversation else None)
     wanted = _query(
-        settings, question, collection=collection, top_k=top_k, no_graph=no_graph, filters=filters, topic=topic
+        settings,
+        question,
+        collection=collection,
+        top_k=top_k,
+        no_graph=no_graph,
+        filters=filters,
+        topic=topic,
+        as_of=as_of,
     )
     wanted = replace(wanted, session_id=conversation, reading=reading)
     answer = run.with_answers(settings, lambda engine: answered(run, engine, wanted))
@@ -141,6 +156,7 @@ def _query(
     no_graph: bool,
     filters: list[str] | None,
     topic: str | None,
+    as_of: str | None = None,
     usual: int = ANSWER_TOP_K,
 ) -> Query:
     return Query(
@@ -151,4 +167,5 @@ def _query(
         include_graph=not no_graph,
         topic_filter=topic,
         where=parse_terms(filters or []),
+        as_of=None if as_of is None else instant(as_of),
     )

@@ -28,14 +28,29 @@ def serve(
     run: CommandRun,
     host: Annotated[str | None, typer.Option(help="Address to bind to; loopback by default.")] = None,
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = None,
+    processes: Annotated[
+        int | None, typer.Option(min=1, max=64, help="Processes; several need every store on a server.")
+    ] = None,
 ) -> None:
     """Serve the HTTP API until interrupted, and run queued ingestions."""
-    from kedge.surfaces.server.run import run_server
-
-    settings = run.settings(host=host, port=port)
+    settings = run.settings(host=host, port=port, processes=processes)
     if settings.log_level != "error":
         logging.getLogger("kedge.queries").setLevel(logging.INFO)  # a line for each, whatever else is logged (G-30)
-    run_server(settings, lambda url, access: _announce(run, settings, url, access))
+
+    def announce(url: str, access: Access) -> None:
+        _announce(run, settings, url, access)
+
+    if settings.processes > 1:
+        from kedge.surfaces.server.processes import run_processes
+
+        run_processes(settings, announce)
+    else:
+        from kedge.engine.home import Lasts
+        from kedge.surfaces.cli.beside import held
+        from kedge.surfaces.server.run import run_server
+
+        opening = held(settings, Lasts.WORKING, run.note, reached=False)  # a server listens on the socket itself
+        run_server(settings, announce, opening)
 
 
 def _announce(run: CommandRun, settings: Settings, url: str, access: Access) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
@@ -53,6 +54,7 @@ def _question(
     where: Where | None,
     session_id: str | None,
     reading: int | None = None,
+    as_of: str | date | None = None,
 ) -> dict[str, Any]:
     return {
         "query": query,
@@ -63,6 +65,7 @@ def _question(
         "filter": dict(where or {}) if isinstance(where, Mapping | None) else list(where),
         "session_id": session_id,
         **({"reading": reading} if reading is not None else {}),
+        **({"as_of": as_of if isinstance(as_of, str) else as_of.isoformat()} if as_of is not None else {}),
     }
 
 
@@ -77,10 +80,12 @@ def ask(
     where: Where | None = None,
     session_id: str | None = None,
     reading: int | None = None,
+    as_of: str | date | None = None,
 ) -> ClientCall[Answer]:
     """An answer made of cited sentences, or a refusal that says so (`answer.refused`).
 
-    `reading` says which of several readings of a question over a table is meant, from 1.
+    `reading` says which of several readings of a question over a table is meant, from 1. `as_of` asks what was live
+    then: a date (its end), or a time, UTC unless it says a zone.
     """
     body = _question(
         query,
@@ -91,6 +96,7 @@ def ask(
         where=where,
         session_id=session_id,
         reading=reading,
+        as_of=as_of,
     )
     return ClientCall("POST", "/api/query", reads(Answer), body=body)
 
@@ -106,6 +112,7 @@ def stream(
     where: Where | None = None,
     session_id: str | None = None,
     reading: int | None = None,
+    as_of: str | date | None = None,
 ) -> ClientCall[StreamEvent]:
     """Like `ask`, event by event: tokens, citations, metadata, done. Leaving the loop stops the server's work."""
     body = _question(
@@ -117,6 +124,7 @@ def stream(
         where=where,
         session_id=session_id,
         reading=reading,
+        as_of=as_of,
     )
     return ClientCall("POST", "/api/query/stream", reads(StreamEvent), body=body, streams=True)
 
@@ -130,9 +138,19 @@ def search(
     include_graph: bool = True,
     topic: str | None = None,
     where: Where | None = None,
+    as_of: str | date | None = None,
 ) -> ClientCall[SearchResult]:
-    """Passages by meaning, by words and through the graph, best first."""
-    body = _question(query, collection, top_k, include_graph=include_graph, topic=topic, where=where, session_id=None)
+    """Passages by meaning, by words and through the graph, best first; with `as_of`, of what was live then."""
+    body = _question(
+        query,
+        collection,
+        top_k,
+        include_graph=include_graph,
+        topic=topic,
+        where=where,
+        session_id=None,
+        as_of=as_of,
+    )
     return ClientCall("POST", "/api/search", reads(SearchResult), body=body)
 
 
@@ -170,10 +188,11 @@ def ingest(
     format: str | None = None,
     metadata: Mapping[str, Json] | None = None,
     options: Mapping[str, Json] | None = None,
+    readers: Sequence[str] | None = None,
 ) -> ClientCall[Accepted]:
     """Queue addresses (or paths, where the server allows them), or upload files; `wait` for the job.
 
-    `options` are for the kind, and go with addresses alone.
+    `readers` may read it, whatever the sources say. `options` are for the kind, and go with addresses alone.
     """
     fields: dict[str, Any] = {
         "collection": collection,
@@ -184,6 +203,7 @@ def ingest(
         "format": format,
         "metadata": _metadata(metadata, as_text=bool(files)),
         **({"options": dict(options)} if options else {}),
+        **({} if readers is None else {"readers": ",".join(readers) if files else list(readers)}),
     }
     return taken_in("/api/ingest", sources, files, fields)
 
@@ -232,10 +252,10 @@ def delete_collection(name: str) -> ClientCall[None]:
 
 @calls("GET /api/documents")
 def documents(
-    collection: str | None = None, *, status: str | None = None, limit: int = 100, offset: int = 0
+    collection: str | None = None, *, status: str | None = None, search: str = "", limit: int = 100, offset: int = 0
 ) -> ClientCall[list[Document]]:
-    """Documents by url."""
-    query = {"collection": collection, "status": status, "limit": limit, "offset": offset}
+    """Documents by url; with `search`, those that these words name."""
+    query = {"collection": collection, "status": status, "search": search or None, "limit": limit, "offset": offset}
     return ClientCall("GET", "/api/documents", lambda found: list(from_json(DocumentPage, found).documents), query)
 
 

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, get_args
 
 import httpx
 
@@ -19,8 +19,8 @@ from kedge._version import __version__
 from kedge.core.errors import StoreError
 from kedge.core.outside import from_json
 from kedge.core.tls import trusted
-from kedge.core.values import Job, StreamEvent
-from kedge.surfaces.client import calls
+from kedge.core.values import EventType, Job, StreamEvent
+from kedge.surfaces.client import access_calls, calls, kept_calls, source_calls
 from kedge.surfaces.client.endpoints import added
 from kedge.surfaces.client.wire import ClientCall, backoff, error_of, made, pause, read, translated
 
@@ -31,6 +31,9 @@ ATTEMPTS = 5
 TIMEOUT = 60.0
 POLL = (0.05, 1.0)
 """Seconds between two looks at a job: from the first to the last."""
+
+KNOWN: frozenset[str] = frozenset(get_args(EventType))
+"""Events of an answer; a server may send others beside them."""
 
 OnBytes = Callable[[int, int], None]
 """Called with bytes so far and in all (0 when unknown)."""
@@ -101,12 +104,14 @@ def _awaited_events(
     return method
 
 
-def _event(line: str) -> StreamEvent:
-    """The event of one line of data. An error event is raised as the error that it is."""
+def _event(line: str) -> StreamEvent | None:
+    """The event of one line; None for what is none of the answer's own. An error is raised as the error that it is."""
+    if not line.startswith("data:"):
+        return None
     found: Mapping[str, Any] = json.loads(line.removeprefix("data:"))
     if found["type"] == "error":
         raise made(found["error"])
-    return from_json(StreamEvent, found)
+    return from_json(StreamEvent, found) if found["type"] in KNOWN else None
 
 
 def _pauses() -> Iterator[float]:
@@ -157,6 +162,33 @@ class KedgeClient(_Client):
     health = _blocking(calls.health)
     ready = _blocking(calls.ready)
     metrics = _blocking(calls.metrics)
+    conversations = _blocking(kept_calls.conversations)
+    begin_conversation = _blocking(kept_calls.begin_conversation)
+    conversation = _blocking(kept_calls.conversation)
+    rename_conversation = _blocking(kept_calls.rename_conversation)
+    delete_conversation = _blocking(kept_calls.delete_conversation)
+    ask_in_conversation = _blocking_events(kept_calls.ask_in_conversation)
+    delete_turn = _blocking(kept_calls.delete_turn)
+    suggestions = _blocking(kept_calls.suggestions)
+    jobs = _blocking(kept_calls.jobs)
+    document_page = _blocking(kept_calls.document_page)
+    document_page_image = _blocking(kept_calls.document_page_image)
+    original = _blocking(kept_calls.original)
+    ingest_again = _blocking(kept_calls.ingest_again)
+    check_access = _blocking(access_calls.check_access)
+    access_report = _blocking(access_calls.access_report)
+    access_log = _blocking(access_calls.access_log)
+    set_readers = _blocking(access_calls.set_readers)
+    hold_document = _blocking(access_calls.hold_document)
+    release_document = _blocking(access_calls.release_document)
+    erase_traces = _blocking(access_calls.erase_traces)
+    collection_readers = _blocking(access_calls.collection_readers)
+    set_collection_readers = _blocking(access_calls.set_collection_readers)
+    sources = _blocking(source_calls.sources)
+    add_source = _blocking(source_calls.add_source)
+    source = _blocking(source_calls.source)
+    sync_source = _blocking(source_calls.sync_source)
+    remove_source = _blocking(source_calls.remove_source)
 
     def __init__(
         self,
@@ -230,8 +262,8 @@ class KedgeClient(_Client):
     def _events(self, call: ClientCall[StreamEvent]) -> Iterator[StreamEvent]:
         with self._sent(call) as response, translated(self._base_url):
             for line in response.iter_lines():
-                if line.startswith("data:"):
-                    yield _event(line)
+                if event := _event(line):
+                    yield event
 
     @contextmanager
     def _sent(self, call: ClientCall[Any]) -> Iterator[httpx.Response]:
@@ -284,6 +316,33 @@ class AsyncKedgeClient(_Client):
     health = _awaited(calls.health)
     ready = _awaited(calls.ready)
     metrics = _awaited(calls.metrics)
+    conversations = _awaited(kept_calls.conversations)
+    begin_conversation = _awaited(kept_calls.begin_conversation)
+    conversation = _awaited(kept_calls.conversation)
+    rename_conversation = _awaited(kept_calls.rename_conversation)
+    delete_conversation = _awaited(kept_calls.delete_conversation)
+    ask_in_conversation = _awaited_events(kept_calls.ask_in_conversation)
+    delete_turn = _awaited(kept_calls.delete_turn)
+    suggestions = _awaited(kept_calls.suggestions)
+    jobs = _awaited(kept_calls.jobs)
+    document_page = _awaited(kept_calls.document_page)
+    document_page_image = _awaited(kept_calls.document_page_image)
+    original = _awaited(kept_calls.original)
+    ingest_again = _awaited(kept_calls.ingest_again)
+    check_access = _awaited(access_calls.check_access)
+    access_report = _awaited(access_calls.access_report)
+    access_log = _awaited(access_calls.access_log)
+    set_readers = _awaited(access_calls.set_readers)
+    hold_document = _awaited(access_calls.hold_document)
+    release_document = _awaited(access_calls.release_document)
+    erase_traces = _awaited(access_calls.erase_traces)
+    collection_readers = _awaited(access_calls.collection_readers)
+    set_collection_readers = _awaited(access_calls.set_collection_readers)
+    sources = _awaited(source_calls.sources)
+    add_source = _awaited(source_calls.add_source)
+    source = _awaited(source_calls.source)
+    sync_source = _awaited(source_calls.sync_source)
+    remove_source = _awaited(source_calls.remove_source)
 
     def __init__(
         self,
@@ -294,12 +353,14 @@ class AsyncKedgeClient(_Client):
         attempts: int = ATTEMPTS,
         transport: httpx.AsyncBaseTransport | None = None,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         """`attempts` is how often a call is made that the server turns away for now (429, 503).
 
         `sleep` makes the pauses between them, and between two looks at a job.
         """
         super().__init__(base_url, key, timeout, attempts)
+        self._options["headers"] |= headers or {}
         self._sleep = sleep
         self._http = httpx.AsyncClient(**self._options, transport=transport, verify=trusted())
 
@@ -359,8 +420,8 @@ class AsyncKedgeClient(_Client):
         async with self._sent(call) as response:
             with translated(self._base_url):
                 async for line in response.aiter_lines():
-                    if line.startswith("data:"):
-                        yield _event(line)
+                    if event := _event(line):
+                        yield event
 
     @asynccontextmanager
     async def _sent(self, call: ClientCall[Any]) -> AsyncIterator[httpx.Response]:

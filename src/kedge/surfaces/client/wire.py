@@ -41,6 +41,8 @@ class ClientCall(Generic[T]):
     """Sent as a form, with the body's fields."""
     text: bool = False
     """The answer is text, not JSON."""
+    raw: bool = False
+    """The answer is bytes."""
     any_status: bool = False
     """The answer says how it is, whatever its status."""
     slow: bool = False
@@ -132,6 +134,8 @@ def read(call: ClientCall[T], response: httpx.Response) -> T:
     """What the call returns. The error that the server raised, if it did."""
     if response.is_error and not call.any_status:
         raise error_of(response)
+    if call.raw:
+        return call.read(response.content)
     if call.text:
         return call.read(response.text)
     try:

@@ -30,21 +30,27 @@ from kedge.ingest.check import CheckReport
 from kedge.kinds import installed
 from kedge.kinds.ports import ROUTER
 from kedge.models.write.limits import ModelCall
-from kedge.surfaces.server import docs, errors, page
+from kedge.surfaces.server import agents, docs, errors, page
 from kedge.surfaces.server.deps import own_origin
 from kedge.surfaces.server.edge import EdgeMiddleware
+from kedge.surfaces.server.manners import MannersMiddleware
 from kedge.surfaces.server.pulse import Pulse
 from kedge.surfaces.server.routes import (
+    access,
     analytics,
     backup,
     chat,
     collections,
+    conversations,
     documents,
     feedback,
     health,
     ingest,
+    originals,
     query,
     search,
+    sources,
+    suggestions,
 )
 from kedge.surfaces.server.traffic import Traffic
 from kedge.surfaces.server.wire import REQUEST_ID
@@ -59,10 +65,13 @@ JSON comes out in `snake_case`; requests may use `snake_case` or `camelCase`. Ev
 """
 TAGS = [
     {"name": "query", "description": "Ask questions, whole or streamed, and rate the answers."},
+    {"name": "conversations", "description": "Questions and answers that are kept for their user."},
     {"name": "ingest", "description": "Take documents in and follow the job."},
     {"name": "documents", "description": "What has been taken in."},
     {"name": "collections", "description": "Named sets of documents."},
+    {"name": "sources", "description": "Places that collections stay in step with."},
     {"name": "chat", "description": "Kedge as a model for chat clients."},
+    {"name": "access", "description": "Who may read what, what is held, and who asked."},
     {"name": "operations", "description": "Health and metrics."},
 ]
 
@@ -109,21 +118,27 @@ def create_app(settings: Settings, engine: Engine | None = None) -> FastAPI:
         app.add_middleware(
             CORSMiddleware,
             allow_origins=settings.cors_origins,
-            allow_methods=["GET", "POST", "PATCH", "DELETE"],
-            allow_headers=["authorization", "content-type", "x-api-key", *CLIENT_HEADERS],
+            allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
+            allow_headers=["authorization", "content-type", "x-api-key", "mcp-protocol-version", *CLIENT_HEADERS],
             expose_headers=[REQUEST_ID],
         )
+    app.add_middleware(MannersMiddleware)
     app.add_middleware(EdgeMiddleware, settings=settings, metrics=metrics, traffic=traffic, watch=watch)
     errors.install(app)
     for module in (
         query,
         search,
+        suggestions,
         ingest,
         feedback,
+        conversations,
         documents,
+        originals,
         collections,
+        sources,
         chat,
         analytics,
+        access,
     ):
         app.include_router(module.router, dependencies=[Depends(within_limits)])
     for router in (resolved(target, ROUTER) for group in added for target in group.targets):
@@ -131,8 +146,10 @@ def create_app(settings: Settings, engine: Engine | None = None) -> FastAPI:
             app.include_router(router, dependencies=[Depends(within_limits)])
     for module in (backup, health):  # neither may be cut short: a backup is long, and health is asked when all is full
         app.include_router(module.router)
+    app.include_router(agents.router)
     app.include_router(docs.router)
     page.install(app, settings)
+    docs.say_keys(app)
     return app
 
 
@@ -141,7 +158,7 @@ def _lifespan(
 ) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with pulse.beating():
+        async with pulse.beating(), _agents(app):
             if given is not None:
                 given.kinds.open_all()
                 _observe(given, metrics, watch)
@@ -158,14 +175,24 @@ def _lifespan(
     return lifespan
 
 
+@asynccontextmanager
+async def _agents(app: FastAPI) -> AsyncIterator[None]:
+    app.state.agents = agents.Agents()
+    try:
+        yield
+    finally:
+        await app.state.agents.close()
+
+
 def _observe(engine: Engine, metrics: Metrics, watch: Watch) -> None:
-    """Have the engine tell what it does."""
+    """Have the engine tell what it does, and let no question wait for ever."""
     watch.tracer = engine.watch.tracer
     engine.watch = watch
     engine.watch_embedding(partial(_count_embedding, metrics))
     engine.on_check = partial(_count_check, metrics)
     engine.on_llm_call = partial(_count_call, metrics)
     engine.on_store_failure = partial(metrics.add, STORE_ERRORS)
+    engine.answerer.line.longest = engine.settings.answer_wait
 
 
 def _count_embedding(metrics: Metrics, seconds: float, worked: bool) -> None:

@@ -69,6 +69,12 @@ class QueryRequest(Request):
         description='Conditions on passages, all of which hold: `{"language": ["en", "de"], "page": {"gte": 3}}`, or '
         'as the command line has them: `["language=en,de", "page>=3", "topic_tag!=draft"]`.',
     )
+    as_of: str | None = Field(
+        None,
+        max_length=40,
+        description="Ask what was live then: a date (its end) or a time in ISO form, UTC unless it says a zone.",
+        examples=["2026-03-01"],
+    )
     reading: int | None = Field(
         None, ge=1, description="Tables: which of the readings that an answer showed is meant, from 1."
     )
@@ -89,9 +95,33 @@ class IngestBody(Request):
     options: JsonObject = Field(
         default_factory=dict, description="For the kind; tables: `delimiter`, `encoding`, `header` (true or false)."
     )
+    readers: list[str] | None = Field(
+        None, description="Who may read it, whatever the sources say: `user:NAME`, `group:NAME`, `public`."
+    )
     mode: IngestMode = Field(
         IngestMode.INCREMENTAL, description="incremental skips the unchanged; full takes all; recreate empties first."
     )
+
+
+class ReadersBody(Request):
+    """Who may read something."""
+
+    readers: list[str] | None = Field(
+        description="`user:NAME`, `group:NAME` or `public`; an empty list: the owner of the home alone; null: nobody "
+        "is named, and everybody of the tenant may."
+    )
+
+
+class RuleBody(ReadersBody):
+    """Who may read a collection, or a part of it."""
+
+    label: str = Field("", max_length=500, description="Type of nodes of a graph; empty: the whole collection.")
+
+
+class HoldBody(Request):
+    """Why a document is held."""
+
+    reason: str = Field(min_length=1, max_length=500, description="For whoever meets the hold.")
 
 
 class FeedbackRequest(Request):

@@ -17,8 +17,8 @@ from kedge.text.generic import generic_terms
 LONGEST_ORDER = 400
 """Characters of a short order; a longer message is somebody's question."""
 TITLE_WORDS = 6
-_HISTORY = re.compile(r"<chat_history>(?P<said>.*?)</chat_history>", re.DOTALL | re.IGNORECASE)
-_TURN = re.compile(r"^\s*(?:user|human)\s*:\s*(?P<said>.+)$", re.IGNORECASE | re.MULTILINE)
+_OPENS, _CLOSES = (re.compile(re.escape(mark), re.IGNORECASE) for mark in ("<chat_history>", "</chat_history>"))
+_TURN = re.compile(r"^[^\S\n]*+(?:user|human)[^\S\n]*+:[^\S\n]*+(?P<said>.+)$", re.IGNORECASE | re.MULTILINE)
 _TASK = re.compile(r"^\s*#{1,4}\s*task\b", re.IGNORECASE)
 _ORDER = re.compile(
     r"^\s*(?:please\s+)?(?:generate|create|write|give|provide|summari[sz]e)\b.{0,80}\b(?P<chore>title|tags?)\b"
@@ -31,9 +31,12 @@ _WANTS_JSON = re.compile(r"\bjson\b", re.IGNORECASE)
 
 def done_chore(prompt: str, earlier: list[str]) -> str | None:
     """What to answer to a chore; None for a question. `earlier` are the user's messages before it, oldest first."""
-    if _TASK.match(prompt) and (history := _HISTORY.search(prompt)):
-        asked = [one["said"].strip() for one in _TURN.finditer(history["said"])] or [history["said"].strip()]
-        order = prompt[: history.start()] + prompt[history.end() :]
+    opens = _OPENS.search(prompt) if _TASK.match(prompt) else None
+    closes = _CLOSES.search(prompt, opens.end()) if opens else None
+    if opens and closes:
+        said = prompt[opens.end() : closes.start()]
+        asked = [one["said"].strip() for one in _TURN.finditer(said)] or [said.strip()]
+        order = prompt[: opens.start()] + prompt[closes.end() :]
         chore = next((name for name, pattern in _CHORES if pattern.search(order)), "")
         return _MADE[chore](asked) if chore else json.dumps({})
     order_match = _ORDER.match(prompt) if len(prompt) <= LONGEST_ORDER else None

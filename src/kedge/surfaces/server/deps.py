@@ -11,12 +11,13 @@ from urllib.parse import urlsplit
 
 from fastapi import Depends, Request
 
+from kedge.core.acting import AS, act_as
 from kedge.core.errors import ForbiddenError, UnauthorizedError, UsageError
 from kedge.core.ids import sha256
 from kedge.core.settings import Settings
 from kedge.core.telemetry import Metrics
 from kedge.core.urls import is_loopback
-from kedge.core.values import DEFAULT_TENANT, Right
+from kedge.core.values import DEFAULT_TENANT, Actor, Right, parse_actor
 from kedge.engine.access.keys import PREFIX, key_of
 from kedge.engine.engine import Engine
 
@@ -50,6 +51,8 @@ class Caller:
     right: Right
     key_id: str | None = None
     """Of the key, or made from the user of the token; None: the local user of a server without keys."""
+    actor: Actor | None = None
+    """For whom, as the credential says; None: the owner of the home, who reads all."""
 
 
 def through_home(request: Request) -> bool:
@@ -61,8 +64,16 @@ def through_home(request: Request) -> bool:
 async def caller_of(request: Request, engine: Annotated[Engine, Depends(engine_of)]) -> Caller:
     """The caller. Once a key was made or an issuer is set, every request needs a credential; before, the server is the
     local user's own. Who owns the home needs none, as commands of theirs on the home itself do not."""
+    known = getattr(request.state, "caller", None)  # since before the body was read
+    caller = known if isinstance(known, Caller) else await _caller(request, engine)
+    act_as(caller.actor)
+    return caller
+
+
+async def _caller(request: Request, engine: Engine) -> Caller:
     if through_home(request):
-        return Caller(DEFAULT_TENANT, Right.ADMIN)
+        said = request.headers.get(AS)
+        return Caller(DEFAULT_TENANT, Right.ADMIN, actor=None if said is None else parse_actor(said))
     keys, tokens, sent = engine.stores.catalog.keys, request.app.state.tokens, _token(request)
     if tokens is None and not await keys.exist():
         return _local_user(request)
@@ -71,9 +82,10 @@ async def caller_of(request: Request, engine: Annotated[Engine, Depends(engine_o
         raise UnauthorizedError(f"This server wants {what}.", hint="Send it as: Authorization: Bearer kdg_…")
     if tokens is not None and not sent.startswith(PREFIX):
         who = await tokens.identity(sent)
-        return Caller(who.tenant, who.right, f"user-{sha256(f'{who.tenant} {who.subject}')[:16]}")
+        id = f"user-{sha256(f'{who.tenant} {who.subject}')[:16]}"
+        return Caller(who.tenant, who.right, id, who.actor)
     key = await key_of(sent, keys)
-    return Caller(key.tenant, key.right, key.id)
+    return Caller(key.tenant, key.right, key.id, key.actor)
 
 
 def _local_user(request: Request) -> Caller:
@@ -107,20 +119,21 @@ CallerDep = Annotated[Caller, Depends(caller_of)]
 
 async def reader(caller: CallerDep) -> str:
     """The tenant of a caller who may read: bound to the credential, never to a field of the request."""
-    return _allowed(caller, Right.READ)
+    return allowed(caller, Right.READ)
 
 
 async def writer(caller: CallerDep) -> str:
     """The tenant of a caller who may write."""
-    return _allowed(caller, Right.WRITE)
+    return allowed(caller, Right.WRITE)
 
 
 async def administrator(caller: CallerDep) -> str:
     """The tenant of a caller who also looks after the server itself."""
-    return _allowed(caller, Right.ADMIN)
+    return allowed(caller, Right.ADMIN)
 
 
-def _allowed(caller: Caller, wanted: Right) -> str:
+def allowed(caller: Caller, wanted: Right) -> str:
+    """The tenant of a caller who has this right. ForbiddenError."""
     if not caller.right.allows(wanted):
         raise ForbiddenError(
             f"This needs the right {wanted.value}; yours is {caller.right.value}.",
@@ -134,11 +147,18 @@ async def own_origin(request: Request) -> None:
     origin = request.headers.get("origin")
     if origin in request.app.state.settings.cors_origins:
         return
-    if origin and urlsplit(origin).netloc != request.headers.get("host"):
+    if origin and _site(origin) != request.headers.get("host"):
         raise UsageError(
             f"Requests from pages of {origin[:200]} are not accepted.",
             hint="Call the API from your own server, or add the origin to the setting cors_origins.",
         )
+
+
+def _site(origin: str) -> str:
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:  # no address at all
+        return ""
 
 
 def local_paths_allowed(request: Request, settings: Settings, caller: Caller) -> bool:

@@ -15,16 +15,19 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kedge.core import telemetry
+from kedge.core.acting import acting_as
 from kedge.core.errors import KedgeError, TimeoutExceededError
 from kedge.core.settings import Settings
 from kedge.core.stages import watched
 from kedge.core.telemetry import Metrics
+from kedge.core.values import Actor
 from kedge.engine.tracing import Watch
 from kedge.surfaces.server import sse
 from kedge.surfaces.server.errors import respond, unexpected
 from kedge.surfaces.server.guard import check_request
 from kedge.surfaces.server.traffic import Flight, Traffic
 from kedge.surfaces.server.wire import REQUEST_ID, Incoming, Outgoing
+from kedge.surfaces.server.within import admitted
 
 log = logging.getLogger(__name__)
 access = logging.getLogger("kedge.access")
@@ -61,7 +64,9 @@ class EdgeMiddleware:
         state = scope.setdefault("state", {})
         state["request_id"], state["flight"] = flight.request_id, flight
         outgoing = Outgoing(send, flight)
-        with self._watch.request(scope["method"], headers, flight.facts) as span, watched(self._watch, flight.facts):
+        nobody = acting_as(Actor())  # whom a route forgets to name reads what everybody may, and no more
+        request = self._watch.request(scope["method"], headers, flight.facts)
+        with nobody, request as span, watched(self._watch, flight.facts):
             try:
                 await self._bounded(scope, receive, outgoing, flight)
             except TimeoutError:
@@ -89,7 +94,9 @@ class EdgeMiddleware:
             return
         try:
             async with flight.clock:
-                outgoing.incoming = incoming = Incoming(receive, scope, flight, self._limit(scope))
+                outgoing.incoming = incoming = Incoming(
+                    receive, scope, flight, self._limit(scope), lambda: admitted(Request(scope))
+                )
                 await self._app(scope, incoming, outgoing)
             if outgoing.instead is not None:
                 raise outgoing.instead
@@ -104,6 +111,7 @@ class EdgeMiddleware:
             await respond(Request(scope), unexpected(flight.request_id))(scope, receive, outgoing)
         finally:
             flight.over = True
+            flight.forget_caller()
             if counted:
                 self._traffic.leave()
             if incoming is not None:
@@ -147,6 +155,12 @@ def _timed_out(flight: Flight, settings: Settings) -> TimeoutExceededError:
             f"Nothing came for {settings.stream_timeout:g} s, so the stream was ended.",
             hint="Ask again, or raise stream_timeout.",
             details={"seconds": settings.stream_timeout},
+        )
+    if flight.late == "wait":
+        return TimeoutExceededError(
+            f"Another write into the collection has taken longer than {settings.wait_timeout:g} s; nothing was done.",
+            hint="Try again when it has ended, or raise wait_timeout.",
+            details={"seconds": settings.wait_timeout},
         )
     return TimeoutExceededError(
         f"The request took longer than {settings.request_timeout:g} s and was broken off.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,9 +62,16 @@ def respond(request: Request, error: KedgeError, status: int | None = None) -> J
         headers["retry-after"] = str(wait)
     said: Any = to_json(ErrorBody(info_of(error, request)))
     if request.url.path.startswith(CHAT):
-        usual = "server_error" if error.status >= 500 else "invalid_request_error"
-        said["error"] |= {"type": CHAT_TYPES.get(error.status, usual), "param": None}
+        said = chat_error(said, error.status)
     return JSONResponse(said, status or error.status, headers)
+
+
+def chat_error(said: Mapping[str, Any], status: int) -> dict[str, Any]:
+    """The error with the members that chat clients look for."""
+    usual = "server_error" if status >= 500 else "invalid_request_error"
+    told = said["error"]
+    named = (told.get("details") or {}).get("param")
+    return {"error": {**told, "type": CHAT_TYPES.get(status, usual), "param": named}}
 
 
 def count_error(request: Request, error: KedgeError) -> None:
@@ -109,7 +116,7 @@ def from_faults(found: Sequence[Any]) -> UsageError:
     return UsageError(
         "The request cannot be read: " + "; ".join(map(str, faults)) + ".",
         hint="/docs shows what this address takes.",
-        details={"faults": faults},
+        details={"faults": faults, "param": _place(found[0]["loc"]) if found else None},
     )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, Response
@@ -14,7 +16,9 @@ from kedge._version import __version__
 from kedge.core.errors import NotFoundError
 from kedge.core.settings import Settings
 from kedge.core.values import MAX_QUERY_CHARS
+from kedge.ingest.parse.formats import BARE_NAMES, known_suffixes
 from kedge.kinds import installed
+from kedge.kinds.ports import OnPage
 from kedge.surfaces.server.deps import SettingsDep
 from kedge.surfaces.server.routes import passages
 
@@ -35,6 +39,8 @@ HEADERS = {
     "content-security-policy": POLICY,
     "cache-control": "no-cache",
 }
+LASTING = {"cache-control": "public, max-age=31536000, immutable"}
+"""Fonts do not change under their name."""
 TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -73,13 +79,21 @@ async def about(settings: SettingsDep) -> dict[str, Any]:
     return {
         "version": __version__,
         "collection": settings.collection,
+        "conversations": bool(settings.conversation_days),
         "max_query_chars": MAX_QUERY_CHARS,
         "max_upload_bytes": settings.max_upload_bytes,
-        "kinds": {name: asdict(kind.surfaces.page) for name, kind in installed().items()},
+        "kinds": {name: _offered(kind.surfaces.page) for name, kind in installed().items()},
     }
 
 
-@router.get("/rag/{name}", include_in_schema=False)
+def _offered(page: OnPage) -> dict[str, Any]:
+    """What the page is told of a kind, with the files that the formats installed here can read."""
+    if not page.formats:
+        return asdict(page)
+    return {**asdict(page), "suffixes": [*known_suffixes(), *page.suffixes], "names": sorted(BARE_NAMES)}
+
+
+@router.get("/rag/{name:path}", include_in_schema=False)
 async def asset(name: str) -> Response:
     return _asset(name)
 
@@ -89,15 +103,20 @@ def _asset(name: str) -> Response:
     if kept is None:
         raise NotFoundError(f"The page has no file {name}.", hint="The page is at /rag.")
     content, media_type = kept
-    return Response(content, media_type=media_type, headers=HEADERS)
+    lasting = LASTING if media_type.startswith("font/") else {}
+    return Response(content, media_type=media_type, headers={**HEADERS, **lasting})
 
 
 @cache
 def _files() -> dict[str, tuple[bytes, str]]:
     """All files of the page by name, read once: nothing outside the folder can be asked for."""
-    found = {}
-    for item in files("kedge.surfaces.server").joinpath("web").iterdir():
+    return dict(_within(files("kedge.surfaces.server").joinpath("web"), ""))
+
+
+def _within(folder: Traversable, path: str) -> Iterator[tuple[str, tuple[bytes, str]]]:
+    for item in folder.iterdir():
         kind = TYPES.get("." + item.name.rpartition(".")[2])
-        if kind is not None:
-            found[item.name] = (item.read_bytes(), kind)
-    return found
+        if item.is_dir():
+            yield from _within(item, f"{path}{item.name}/")
+        elif kind is not None:
+            yield path + item.name, (item.read_bytes(), kind)

@@ -9,7 +9,7 @@ import signal
 import socket
 import threading
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from functools import partial
 from types import FrameType
 from typing import TypeAlias
@@ -25,22 +25,33 @@ from kedge.engine.engine import Engine
 from kedge.engine.home import Lasts
 from kedge.surfaces.server.app import create_app
 from kedge.surfaces.server.home_socket import listening
-from kedge.surfaces.server.protocol import protocol_for
+from kedge.surfaces.server.protocol import Connections, protocol_for
 from kedge.surfaces.server.traffic import Traffic
 
 log = logging.getLogger(__name__)
 
+OTHER_FILES = 512
+"""Open files of a server beside its connections."""
 Announce: TypeAlias = Callable[[str, Access], None]
 
 
-def run_server(settings: Settings, announce: Announce) -> None:
-    """Serve until SIGINT or SIGTERM; running requests get a moment to end."""
+def run_server(settings: Settings, announce: Announce, opening: AbstractAsyncContextManager[Engine]) -> None:
+    """Serve the engine until SIGINT or SIGTERM; running requests get a moment to end."""
     with bind(settings.host, settings.port) as bound:
-        asyncio.run(_serve(settings, bound, announce))
+        serve_on(bound, settings, announce, opening)
 
 
-async def _serve(settings: Settings, bound: socket.socket, announce: Announce) -> None:
-    async with Engine.open(settings, lasts=Lasts.WORKING) as engine:
+def serve_on(
+    bound: socket.socket, settings: Settings, announce: Announce, opening: AbstractAsyncContextManager[Engine]
+) -> None:
+    """The same on a socket that listens already."""
+    asyncio.run(_serve(settings, bound, announce, opening))
+
+
+async def _serve(
+    settings: Settings, bound: socket.socket, announce: Announce, opening: AbstractAsyncContextManager[Engine]
+) -> None:
+    async with opening as engine:
         access = await check_access(settings, engine, str(bound.getsockname()[0]))
         engine.start_worker()
         warming = asyncio.create_task(_warm_up(engine))
@@ -102,7 +113,7 @@ class UvicornServer(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
-                http=protocol_for(settings.client_timeout),
+                http=protocol_for(settings.client_timeout, Connections(_most_connections(settings))),
                 log_config=None,
                 log_level=settings.log_level,
                 access_log=False,  # `kedge.surfaces.server.edge` writes one that knows more and tells less
@@ -157,6 +168,20 @@ class UvicornServer(uvicorn.Server):
         await super().startup(sockets)
         if self.started:
             self._ready()
+
+
+def _most_connections(settings: Settings) -> int:
+    """As many as the settings say, as far as the system allows: each is an open file, and stores have some too."""
+    try:
+        import resource
+    except ImportError:  # not a POSIX system
+        return settings.max_connections
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = settings.max_connections + OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return settings.max_connections if soft == resource.RLIM_INFINITY else max(1, min(wanted, soft) - OTHER_FILES)
 
 
 def bind(host: str, port: int) -> socket.socket:

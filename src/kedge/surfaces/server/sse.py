@@ -1,11 +1,15 @@
-"""Server-sent events: `event: <type>` and `data: <json>`. A client that leaves ends the work."""
+"""Server-sent events: `event: <type>` and `data: <json>`. A client that leaves ends the work.
+
+A stream speaks at once: `event: stage` says what is done while the words are not there yet, and a comment after ten
+seconds of silence that it still is.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 
 from fastapi import Request
 from fastapi.responses import StreamingResponse
@@ -14,6 +18,7 @@ from kedge.core.errors import KedgeError
 from kedge.core.outside import to_json
 from kedge.core.values import StreamEvent
 from kedge.surfaces.server.errors import count_error, info_of, unexpected
+from kedge.surfaces.server.lively import LifeSign, lively, sign_line
 from kedge.surfaces.server.traffic import Flight
 
 log = logging.getLogger(__name__)
@@ -22,13 +27,15 @@ HEADERS = {"cache-control": "no-cache", "x-accel-buffering": "no"}
 
 
 async def respond(events: AsyncIterator[StreamEvent], request: Request) -> StreamingResponse:
-    """Stream the events. What fails before the first one is raised, so that it gets a proper HTTP status.
+    """Stream the events. What is wrong with a question is raised, so that it gets a proper HTTP status; what fails once
+    something is searched for is an event.
 
     OverloadedError when the server has as many streams as it takes.
     """
     begin(request)
-    first = await anext(events, None)
-    return StreamingResponse(_encoded(first, events, request), media_type=MEDIA_TYPE, headers=HEADERS)
+    said = lively(events)
+    first = await anext(said, None)
+    return StreamingResponse(_encoded(first, said, request), media_type=MEDIA_TYPE, headers=HEADERS)
 
 
 def begin(request: Request) -> None:
@@ -39,14 +46,14 @@ def begin(request: Request) -> None:
 
 
 async def _encoded(
-    first: StreamEvent | None, events: AsyncIterator[StreamEvent], request: Request
+    first: StreamEvent | LifeSign | None, said: AsyncGenerator[StreamEvent | LifeSign, None], request: Request
 ) -> AsyncIterator[str]:
-    async with closing(events):
+    async with aclosing(said):
         try:
             if first is not None:
-                yield encode(first)
-            async for event in events:
-                yield encode(event)
+                yield _line(first)
+            async for one in said:
+                yield _line(one)
         except KedgeError as error:
             yield error_event(error, request)
         except Exception:
@@ -63,6 +70,10 @@ async def closing(events: AsyncIterator[StreamEvent]) -> AsyncIterator[None]:
     finally:
         if isinstance(events, AsyncGenerator):
             await events.aclose()
+
+
+def _line(said: StreamEvent | LifeSign) -> str:
+    return encode(said) if isinstance(said, StreamEvent) else sign_line(said)
 
 
 def encode(event: StreamEvent) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
+from collections import Counter
 from collections.abc import MutableMapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -18,7 +19,9 @@ from kedge.surfaces.server.rates import Buckets
 
 RETRY_SECONDS = 1
 """What is said to callers that a full server refuses."""
-Late: TypeAlias = Literal["request", "stream"]
+REFUSING_SECONDS = 5.0
+"""For so long after it refused a request a server says that it is full."""
+Late: TypeAlias = Literal["request", "stream", "wait"]
 
 
 class Traffic:
@@ -31,18 +34,45 @@ class Traffic:
         self.streams = 0
         self.draining = False
         """The server stops: it ends what it has begun."""
+        self._callers: Counter[str] = Counter()
+        """By caller, requests in work."""
+        self._refused_at = -math.inf
         self._reads = Buckets(settings.rate_reads)
         self._writes = Buckets(settings.rate_writes)
 
     def enter(self) -> None:
         """One request more. OverloadedError."""
         if self.requests >= self.settings.max_requests:
+            self._refused_at = time.monotonic()
             raise self._full("requests", self.settings.max_requests, "max_requests")
         self.requests += 1
 
     def leave(self) -> None:
         """It has ended."""
         self.requests -= 1
+
+    @property
+    def refuses(self) -> bool:
+        """Requests are refused now, or were a moment ago, because too many are in work."""
+        full = self.requests >= self.settings.max_requests
+        return full or time.monotonic() - self._refused_at < REFUSING_SECONDS
+
+    def enter_as(self, caller: str) -> None:
+        """The request is this caller's. RateError when as many of its requests are in work as may be."""
+        if self._callers[caller] >= self.settings.max_caller:
+            self.metrics.add(telemetry.REJECTED, "caller")
+            raise RateError(
+                f"{self.settings.max_caller} of your requests are in work already.",
+                hint=f"Wait for them, or try again in {RETRY_SECONDS} s. max_caller sets how many may be.",
+                details={"retry_after": RETRY_SECONDS, "limit": "caller", "most": self.settings.max_caller},
+            )
+        self._callers[caller] += 1
+
+    def leave_as(self, caller: str) -> None:
+        """It has ended."""
+        self._callers[caller] -= 1
+        if not self._callers[caller]:
+            del self._callers[caller]
 
     def enter_stream(self) -> None:
         """One stream more. OverloadedError."""
@@ -97,6 +127,33 @@ class Flight:
     """The work ends when its client leaves."""
     left: bool = False
     over: bool = False
+    caller: str = ""
+    """Whose it is, once that is known: its place is counted there."""
+
+    def belongs_to(self, caller: str) -> None:
+        """Count it among the requests of a caller, instead of where it was counted before. RateError."""
+        if caller != self.caller:
+            self.forget_caller()
+            self.traffic.enter_as(caller)
+            self.caller = caller
+
+    def forget_caller(self) -> None:
+        """It has ended, or is somebody else's."""
+        if self.caller:
+            self.traffic.leave_as(self.caller)
+            self.caller = ""
+
+    def waits(self, begins: bool) -> None:
+        """A write waits for its turn: nothing is changed yet, so it ends with its time or with its client."""
+        if begins:
+            self.breaks = True
+            self._set("wait", self.traffic.settings.wait_timeout)
+            if self.left:
+                self.leave()
+        elif not self.clock.expired():
+            self.breaks = False
+            if self.clock.when() is not None and not self.left:
+                self.clock.reschedule(None)
 
     def reads(self) -> None:
         """It changes nothing, so it is broken off when it takes too long or its client leaves."""
@@ -128,5 +185,5 @@ class Flight:
 
     def _set(self, late: Late, seconds: float) -> None:
         self.late = late
-        if not (self.left or self.over):
+        if not (self.left or self.over or self.clock.expired()):
             self.clock.reschedule(asyncio.get_running_loop().time() + seconds if seconds else None)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import Message, Receive, Scope, Send
@@ -12,17 +15,22 @@ from kedge.core import telemetry
 from kedge.core.errors import KedgeError, SlowClientError, SourceTooLargeError
 from kedge.core.tasks import stop
 from kedge.surfaces.server.guard import add_headers
+from kedge.surfaces.server.lively import is_comment, is_sign
 from kedge.surfaces.server.traffic import Flight
 
 REQUEST_ID = "x-request-id"
+Admit: TypeAlias = Callable[[], Awaitable[None]]
 
 
 class Incoming:
     """`receive` that counts the body's bytes, waits only so long for the next, and notices when the client leaves."""
 
-    def __init__(self, receive: Receive, scope: Scope, flight: Flight, limit: int) -> None:
+    def __init__(self, receive: Receive, scope: Scope, flight: Flight, limit: int, admit: Admit) -> None:
+        """`admit` is awaited before anything of a body is read, and says whether it may be."""
         headers = Headers(scope=scope)
         self._receive = receive
+        self._admit: Admit | None = admit
+        self._began = 0.0
         self._flight = flight
         self._limit = limit
         self._seen = 0
@@ -45,6 +53,10 @@ class Incoming:
             await self._gone.wait()
             return {"type": "http.disconnect"}
         try:
+            if self._admit is not None:
+                admit, self._admit = self._admit, None
+                await admit()
+                self._began = time.monotonic()
             message = await self._next()
             self._seen += len(message.get("body", b""))
             self._check(self._seen)
@@ -63,17 +75,29 @@ class Incoming:
             await stop(self._watch)
 
     async def _next(self) -> Message:
-        seconds = self._flight.traffic.settings.client_timeout
+        settings = self._flight.traffic.settings
+        pause = settings.client_timeout or math.inf
+        wait = min(pause, self._left())
         try:
-            async with asyncio.timeout(seconds or None):
+            async with asyncio.timeout(max(wait, 0.0) if wait < math.inf else None):
                 return await self._receive()
         except TimeoutError as error:
             self._flight.traffic.metrics.add(telemetry.TIMEOUTS, "client")
+            slow = wait < pause
             raise SlowClientError(
-                f"Nothing more of the request came for {seconds:g} s.",
-                hint="Send it faster, or raise client_timeout.",
-                details={"seconds": seconds},
+                f"The request came with less than {settings.body_rate:,} bytes a second."
+                if slow
+                else f"Nothing more of the request came for {pause:g} s.",
+                hint=f"Send it faster, or raise client_timeout{' or lower body_rate' if slow else ''}.",
+                details={"seconds": settings.client_timeout},
             ) from error
+
+    def _left(self) -> float:
+        """Seconds until the body as a whole is too slow: what has come by then must have come at the least rate."""
+        settings = self._flight.traffic.settings
+        if not settings.body_rate or not settings.client_timeout:
+            return math.inf
+        return self._began + settings.client_timeout + self._seen / settings.body_rate - time.monotonic()
 
     def _watch_for_end(self) -> None:
         self._watch = asyncio.create_task(self._until_gone())
@@ -117,13 +141,16 @@ class Outgoing:
             headers = MutableHeaders(scope=message)
             headers[REQUEST_ID] = self._flight.request_id
             add_headers(headers, self._flight.traffic.settings)
-        elif self._flight.streams and not self._flight.facts.get("first_event_ms"):
+        elif self._flight.streams and not self._flight.facts.get("first_event_ms") and not is_sign(message["body"]):
             self._first()
         ends = message["type"] == "http.response.body" and not message.get("more_body", False)
         self._flight.over = self._flight.over or ends
-        self._flight.moved()  # a client that takes nothing holds `send` up
+        still = is_comment(message.get("body", b""))  # the clock of a stream that stands still runs on
+        if not still:
+            self._flight.moved()  # a client that takes nothing holds `send` up
         await self._send(message)
-        self._flight.moved()
+        if not still:
+            self._flight.moved()
 
     def _first(self) -> None:
         seconds = time.perf_counter() - self._flight.started

@@ -7,9 +7,10 @@ from typing import Annotated
 from fastapi import Depends, Request
 from fastapi.dependencies.models import Dependant
 
+from kedge.core.locks import tell_waits
 from kedge.core.stages import note
 from kedge.core.urls import is_loopback
-from kedge.surfaces.server.deps import CallerDep, EngineDep, through_home, writer
+from kedge.surfaces.server.deps import Caller, CallerDep, EngineDep, caller_of, engine_of, through_home, writer
 from kedge.surfaces.server.traffic import Flight
 
 HASH_CHARS = 16
@@ -24,15 +25,40 @@ def flight_of(request: Request) -> Flight:
 async def within_limits(request: Request, caller: CallerDep, engine: EngineDep) -> None:
     """Refuse a caller that sends too much (RateError), and let the clock run for requests that only read."""
     note(tenant=engine.hashed(caller.tenant)[:HASH_CHARS])
+    writes = _writes(request)
+    flight = flight_of(request)
+    spend(request, caller, writes=writes)
+    if writes:
+        tell_waits(flight.waits)
+    else:
+        flight.reads()
+
+
+def spend(request: Request, caller: Caller, *, writes: bool) -> None:
+    """Count a request of this caller. RateError."""
     flight = flight_of(request)
     address = request.client.host if request.client else ""
-    writes = _writes(request)
-    settings = flight.traffic.settings
     local = is_loopback(address) or through_home(request)
-    if caller.key_id is not None or settings.rate_local or not local:
+    if caller.key_id is not None or flight.traffic.settings.rate_local or not local:
+        flight.belongs_to(caller.key_id or address)
         flight.traffic.spend(caller.key_id or address, writes=writes)
-    if not writes:
-        flight.reads()
+
+
+async def admitted(request: Request) -> None:
+    """Before anything of a request's body is read: whose it is. UnauthorizedError, or RateError for one more.
+
+    Until that is known the request takes one of the places of the machine that it came from.
+    """
+    flight = flight_of(request)
+    address = request.client.host if request.client else ""
+    strange = not (is_loopback(address) or through_home(request))
+    if strange:
+        flight.belongs_to(address)
+    request.state.caller = caller = await caller_of(request, await engine_of(request))
+    if caller.key_id is not None:
+        flight.belongs_to(caller.key_id)
+    elif not strange:
+        flight.forget_caller()
 
 
 async def user_of(caller: CallerDep) -> str:

@@ -7,6 +7,7 @@ import tempfile
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,9 +16,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from kedge.core.errors import KedgeError
 from kedge.core.ids import passage_id, sha256
-from kedge.core.values import Document, DocumentStatus, Scope
+from kedge.core.values import Document, DocumentStatus, Passage, Scope
 from kedge.stores.catalog.memory.catalog import MemoryCatalog
-from kedge.stores.catalog.ports import Catalog
+from kedge.stores.catalog.ports import CanKeepPast, Catalog, Past
 from kedge.testing.catalog.sample import HERE, INDEX, THERE, collection, document, observe, passages, version
 
 T = TypeVar("T")
@@ -35,6 +36,15 @@ ids = st.builds(
     st.sampled_from(TEXTS),
     st.integers(0, 2),
 )
+
+
+def _past(catalog: Catalog) -> Past:
+    assert isinstance(catalog, CanKeepPast)
+    return catalog.past
+
+
+async def _kept(catalog: Catalog, scope: Scope) -> list[Passage]:
+    return [one.passage async for batch in _past(catalog).scan(scope, 2) for one in batch]
 
 
 class CatalogCongruence(RuleBasedStateMachine):
@@ -131,6 +141,22 @@ class CatalogCongruence(RuleBasedStateMachine):
     def sweep(self, limit: int) -> None:
         dead = self._run(self._oracle.passages.dead(limit))
         self._both(lambda c: c.passages.forget([one.version_id for one in dead]))
+
+    @rule(limit=st.integers(1, 3))
+    def keep(self, limit: int) -> None:
+        dead = self._run(self._oracle.passages.dead(limit))
+        self._both(lambda c: _past(c).keep([one.version_id for one in dead]))
+
+    @rule(scope=scopes)
+    def release(self, scope: Scope) -> None:
+        self._both(lambda c: _past(c).release(scope, datetime.now(UTC) + timedelta(days=1)))
+
+    @rule(scope=scopes, some=st.lists(ids, max_size=5))
+    def read_past(self, scope: Scope, some: list[str]) -> None:
+        now = datetime.now(UTC) + timedelta(days=1)
+        self._both(lambda c: _past(c).held(some))
+        self._both(lambda c: _past(c).live(scope, some, now))
+        self._both(lambda c: _kept(c, scope))
 
     @rule(scope=scopes, some=st.lists(ids, max_size=5))
     def read(self, scope: Scope, some: list[str]) -> None:

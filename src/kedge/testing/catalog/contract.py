@@ -11,11 +11,24 @@ class TestMine(CatalogContract):
 
 from __future__ import annotations
 
+from kedge.testing.catalog.conversations import ConversationsContract
 from kedge.testing.catalog.documents import DocumentsContract
 from kedge.testing.catalog.indexes import IndexesContract
 from kedge.testing.catalog.passages import PassagesContract
+from kedge.testing.catalog.past import PastContract
 from kedge.testing.catalog.records import RecordsContract
+from kedge.testing.catalog.rights import RightsContract
+from kedge.testing.catalog.sources import SourcesContract
 
 
-class CatalogContract(DocumentsContract, PassagesContract, IndexesContract, RecordsContract):
+class CatalogContract(
+    DocumentsContract,
+    PassagesContract,
+    PastContract,
+    IndexesContract,
+    RecordsContract,
+    ConversationsContract,
+    RightsContract,
+    SourcesContract,
+):
     """What every catalog keeps."""

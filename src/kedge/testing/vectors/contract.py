@@ -15,6 +15,7 @@ import asyncio
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
 from uuid import UUID
@@ -25,9 +26,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kedge.core.errors import DimensionMismatchError, NotFoundError, QueryError, UsageError
-from kedge.core.values import DEFAULT_TENANT, Json, Scored
+from kedge.core.values import DEFAULT_TENANT, Json, Narrowed, Scored
 from kedge.core.values.filters import And, Eq, Filter, In, Not, Or, Range, evaluate
-from kedge.stores.ports import CanKeywordSearch, CanReadPoints, CanWeighTerms, IndexSpec, Point, Vector, VectorStore
+from kedge.stores.narrowing import condition, with_readers
+from kedge.stores.past import SINCE, UNTIL, past_index, was_live, was_there
+from kedge.stores.ports import (
+    CanKeywordSearch,
+    CanReadPoints,
+    CanWeighTerms,
+    CanWeighWithin,
+    IndexSpec,
+    Point,
+    Vector,
+    VectorStore,
+)
 from kedge.stores.vectors.memory import MemoryVectors
 from kedge.testing.vectors import strategies as made
 from kedge.text.analyze import SparseTerms, term_id
@@ -494,6 +506,51 @@ class VectorStoreContract(ABC):
         assert await store.term_idf(INDEX, asked) == pytest.approx(expected, abs=TOLERANCE)
         assert await store.term_idf(INDEX, []) == []
 
+    # ------------------------------------------------------------ readers
+
+    @on_store
+    async def test_the_condition_of_readers_leaves_out_what_may_not_be_read(self, store: VectorStore) -> None:
+        said = [None, ("user:ann",), ("group:board", "user:bob"), (), ("public",)]
+        points = [
+            Point(id_of(n), vector(1, 0, 0, 0), "tree", with_readers({"document_id": f"d{n}"}, readers))
+            for n, readers in enumerate(said)
+        ]
+        await store.upsert(INDEX, T, points)
+        for principals, unsettled, expected in (
+            (("public",), (), [0, 4]),
+            (("public", "user:ann"), (), [0, 1, 4]),
+            (("group:board", "public", "user:ann"), (), [0, 1, 2, 4]),
+            (("public",), ("d3",), [0, 3, 4]),
+            (("public", "user:nobody"), (), [0, 4]),
+        ):
+            where = condition(Narrowed(principals, unsettled))
+            found = await store.search(INDEX, T, vector(1, 0, 0, 0), 9, where)
+            assert ids_of(found) == [id_of(n) for n in expected]
+            assert await store.count(INDEX, T, where) == len(expected)
+            if isinstance(store, CanKeywordSearch):
+                words = await store.keyword_search(INDEX, T, "tree", 9, where)
+                assert sorted(ids_of(words)) == [id_of(n) for n in expected]
+
+    @on_store
+    async def test_words_are_weighed_within_a_part_as_if_the_rest_were_not_there(self, store: VectorStore) -> None:
+        if not isinstance(store, CanWeighWithin):
+            pytest.skip("this backend weighs words by all of a tenant's points")
+        whole: Any = store  # which also searches by words and weighs terms
+        texts = ["suffix tree", "binary tree graph", "tree " * 30, "graph suffix", "hidden tree", "hidden suffix"]
+        mine = [point(n, text=text, part="mine" if n < 4 else "other") for n, text in enumerate(texts)]
+        await store.upsert(INDEX, T, mine)
+        await store.create(spec("alone"))
+        await store.upsert("alone", T, mine[:4])
+        within = Eq("part", "mine")
+        for asked in ("tree", "suffix tree", "graph hidden"):
+            found = await store.keyword_search_within(INDEX, T, asked, 9, None, within=within)
+            alone = await whole.keyword_search("alone", T, asked, 9)
+            assert ids_of(found) == ids_of(alone)
+            assert [hit.score for hit in found] == pytest.approx([hit.score for hit in alone], abs=TOLERANCE)
+        terms = [term_id(term) for term in ("tree", "suffix", "hidden", "unheard")]
+        inside = await store.term_idf_within(INDEX, T, terms, within)
+        assert inside == pytest.approx(await whole.term_idf("alone", terms), abs=TOLERANCE)
+
     # ------------------------------------------------------------ congruence with the oracle
 
     @pytest.mark.req("C-07")
@@ -576,6 +633,32 @@ class VectorStoreContract(ABC):
             else:
                 found = await store.keyword_search(INDEX, tenant, look.words, 999, where)
                 assert sorted(ids_of(found)) == sorted(ids_of(ranking))
+
+    @on_store
+    async def test_what_was_live_before_is_found_as_of_its_time_alone(self, store: VectorStore) -> None:
+        """Beside an index stands that of the past: asked with an instant, and by nobody who asks about now."""
+        past = past_index(INDEX)
+        await store.create(IndexSpec(past, made.DIMENSION, {SINCE: "float", UNTIL: "float"}))
+        await store.upsert(
+            INDEX, T, [point(1, text="kedge", ingested_at=100.0), point(2, text="kedge", ingested_at=300.5)]
+        )
+        spans = {3: (100.25, 200.0), 4: (200.0, 300.5), 5: (100.25, 300.5)}
+        gone = [
+            Point(id_of(n), vector(1, 0, 0, 0), "kedge", {SINCE: since, UNTIL: until})
+            for n, (since, until) in spans.items()
+        ]
+        await store.upsert(past, T, gone)
+        assert ids_of(await store.search(INDEX, T, vector(1, 0, 0, 0), 9)) == [id_of(1), id_of(2)]
+        for second, now, before in ((50, [], []), (100.25, [1], [3, 5]), (200, [1], [4, 5]), (300.5, [1, 2], [])):
+            at = datetime.fromtimestamp(second, UTC)
+            found = await store.search(INDEX, T, vector(1, 0, 0, 0), 9, was_there(at))
+            assert ids_of(found) == [id_of(n) for n in now]
+            found = await store.search(past, T, vector(1, 0, 0, 0), 9, was_live(at))
+            assert ids_of(found) == [id_of(n) for n in before]
+            assert await store.count(past, T, was_live(at)) == len(before)
+            if isinstance(store, CanKeywordSearch):
+                found = await store.keyword_search(past, T, "kedge", 9, was_live(at))
+                assert ids_of(found) == [id_of(n) for n in before]
 
 
 class DurableVectorStoreContract(VectorStoreContract):

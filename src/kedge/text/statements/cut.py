@@ -42,6 +42,11 @@ _FIELD = re.compile(r"\s{0,8}[*_]{0,2}[A-ZÀ-Þ][^.:!?\n]{0,30}:[*_]{0,2}\s+\S")
 """A line such as `Status: accepted`."""
 _WRAPPED = 0.6
 """Least share of the widest line of a line that goes on in the next."""
+_TERM = re.compile(r"(?![-*+>|#:`.~=]|\d+[.)])[^\s.!?:;,|](?:[^.!?:;|\n]{0,70}[^\s.!?:;,|])?\s*")
+"""A line that may be a term, with its definition below it."""
+_TERM_WORDS = 8
+_DEFINITION = re.compile(r"(?P<mark>\s{0,3}:\s+|\s{2,8}(?=[\"“A-ZÀ-Þ*`]))(?=\S)")
+_DEFINITION_MARK = re.compile(r"\s{0,3}:\s")
 _NAMES, _LONGEST_NAME = 4, 90
 """Lines ahead among which a table must go on, and characters of a line that names a part of it."""
 _WORDS, _FIGURES = re.compile(r"\b[^\W\d_]{2,}\b|[\u2e80-\u9fff]{2,}"), re.compile(r"\b\d\w*")
@@ -108,6 +113,8 @@ class _Cutter:
                 at = yield from self._table(at)
             elif _BULLET.match(line.text):
                 at = yield from self._item(at)
+            elif self._is_term(at):
+                at = yield from self._definition(at)
             elif _DIRECTIVE.match(line.text) or _OPTION.match(line.text):
                 self._announced = self._announced or _CODE_DIRECTIVE.match(line.text) is not None
                 at += 1
@@ -226,6 +233,36 @@ class _Cutter:
             lead = f"{self._headed}: "
         said = _BOX.sub("", plain(self._text[start:stop]))
         if _WORD.search(said) and not _LINK_ALONE.fullmatch(self._text[start:stop]):
+            yield Statement("item", start, stop, lead + said, (), lead)
+        return last
+
+    def _is_term(self, at: int) -> bool:
+        """Whether a line is a term whose definition stands below it, indented or behind a colon."""
+        text = self._lines[at].text
+        if not _TERM.fullmatch(text) or len(text.split()) > _TERM_WORDS or at + 1 >= len(self._lines):
+            return False
+        if at and self._lines[at - 1].text.strip() and not _DIRECTIVE.match(self._lines[at - 1].text):
+            return False
+        below = self._lines[at + 1].text
+        return _DEFINITION.match(below) is not None and not _CODE_LINE.match(below) and _WORD.search(text) is not None
+
+    def _definition(self, at: int) -> Generator[Statement, None, int]:
+        """The first paragraph of a definition, with its term."""
+        mark = _DEFINITION.match(self._lines[at + 1].text)
+        assert mark is not None
+        last = at + 2
+        while (
+            last < len(self._lines)
+            and self._continues_item(last)
+            and not _DEFINITION_MARK.match(self._lines[last].text)
+        ):
+            last += 1
+        start = self._lines[at + 1].start + mark.end()
+        stop = self._lines[last - 1].start + len(self._lines[last - 1].text.rstrip())
+        lead = f"{plain(self._lines[at].text)}: "
+        said = plain(self._text[start:stop])
+        if _says_something(said):
+            self._lead = said
             yield Statement("item", start, stop, lead + said, (), lead)
         return last
 

@@ -14,7 +14,8 @@ import jwt
 
 from kedge.core.errors import ForbiddenError, TokenError, TokenExpiredError
 from kedge.core.settings import Settings
-from kedge.core.values import Right
+from kedge.core.values import Actor, Right
+from kedge.core.values.access import MAX_GROUPS
 from kedge.engine.access.keys import TENANT
 from kedge.engine.access.oidc.issuer import Issuer
 
@@ -39,6 +40,12 @@ class Identity:
     tenant: str
     right: Right
     subject: str
+    groups: frozenset[str] = frozenset()
+
+    @property
+    def actor(self) -> Actor:
+        """Who asks with it."""
+        return Actor(self.subject, self.groups)
 
 
 class Tokens:
@@ -122,7 +129,7 @@ class Tokens:
         subject = claim_of(claims, settings.oidc_subject_claim)
         if not isinstance(subject, str) or not subject:
             raise TokenError("The token names nobody.", hint=f"It lacks the claim {settings.oidc_subject_claim!r}.")
-        return Identity(tenant, right, subject)
+        return Identity(tenant, right, subject, _groups(claim_of(claims, settings.oidc_groups_claim)))
 
 
 def claim_of(claims: Mapping[str, Any], name: str) -> Any:
@@ -136,6 +143,15 @@ def claim_of(claims: Mapping[str, Any], name: str) -> Any:
     found: Any = claims
     for part in name.split("."):
         found = found.get(part) if isinstance(found, Mapping) else None
+    return found
+
+
+def _groups(claim: Any) -> frozenset[str]:
+    """The names of a list; a text is one name, what is none is passed over. TokenError for more than can be weighed."""
+    named = [claim] if isinstance(claim, str) else claim if isinstance(claim, list) else []
+    found = frozenset(one.strip() for one in named if isinstance(one, str) and one.strip())
+    if len(found) > MAX_GROUPS:
+        raise TokenError(f"The token names {len(found)} groups.", hint=f"At most {MAX_GROUPS} can be weighed.")
     return found
 
 

@@ -31,8 +31,8 @@ _MEASURED = re.compile(
     re.IGNORECASE,
 )
 _MEASURE = re.compile(
-    r"(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|hundred|thousand|million)\b)[\s-]*"
-    r"(?:(?:hundred|thousand|million|square|cubic)\s+)*"
+    r"(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|hundred|thousand|million)\b)[\s-]*+"
+    r"(?:(?:hundred|thousand|million|square|cubic)\s++){0,4}+"
     r"(?:m|km|cm|mm|ft|in|mi|kg|g|mg|t|lb|km²|m²|ha|°|degrees?|met(?:re|er)s?|kilomet(?:re|er)s?|centimet(?:re|er)s?|"
     r"miles?|feet|foot|inch(?:es)?|yards?|kilograms?|grams?|tons?|tonnes?|pounds?|litres?|liters?|acres?|hectares?|"
     r"seconds?|minutes?|hours?|days?|weeks?|months?|years?|centur(?:y|ies)|knots?|km/h|mph|bytes?|[kmgt]b|people)\b|\d\s?[°″′]",

@@ -11,6 +11,10 @@ from kedge.kinds.tables.asking.words import Token
 
 _SCALES = {"k": 1e3, "m": 1e6, "mio": 1e6, "bn": 1e9}
 _DIGITS = re.compile(r"(\d+(?:[.,]\d+)*)(k|m|mio|bn)?")
+_HALVED = re.compile(r"(\d{1,2})(am|pm)")
+_MINUTES = re.compile(r"[0-5]\d")
+_NAMED = {"noon": 1200.0, "midday": 1200.0}
+_HOURS = 24
 _GROUPED = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 
 
@@ -22,7 +26,7 @@ class Amount:
     end: int
     value: float
     unit: str = ""
-    """`money`, `percent`, `duration` or nothing."""
+    """`money`, `percent`, `duration`, `physical`, `clock` (then the value is hhmm) or nothing."""
     worded: bool = False
 
 
@@ -39,6 +43,8 @@ def amounts(question: Sequence[Token], lexicon: Lexicon) -> list[Amount]:
 
 
 def _amount(question: Sequence[Token], start: int, lexicon: Lexicon) -> Amount | None:
+    if clock := _clock(question, start):
+        return clock
     unit, place = "", start
     if "units.money" in lexicon.tags(question[start].folded) and start + 1 < len(question):
         unit, place = "money", start + 1
@@ -56,6 +62,28 @@ def _amount(question: Sequence[Token], start: int, lexicon: Lexicon) -> Amount |
             unit = units[0]
             place += 1 if unit in ("money", "percent") else 0
     return Amount(start, place, value, unit, worded)
+
+
+def _clock(question: Sequence[Token], start: int) -> Amount | None:
+    """A time of day: 6 am, 6:30 pm, 18:05, noon."""
+    first = question[start]
+    if first.folded in _NAMED:
+        return Amount(start, start + 1, _NAMED[first.folded], "clock")
+    whole = _HALVED.fullmatch(first.folded)
+    hours, place = (whole[1] if whole else first.folded), start + 1
+    if not hours.isdigit() or int(hours) > _HOURS:
+        return None
+    half, minutes = (whole[2] if whole else ""), ""
+    if not whole and place < len(question):
+        following = question[place]
+        if _MINUTES.fullmatch(following.folded) and following.start == first.end + 1:
+            minutes, place = following.folded, place + 1
+    if not half and place < len(question) and question[place].folded in ("am", "pm"):
+        half, place = question[place].folded, place + 1
+    if not half and not minutes:
+        return None
+    hour = int(hours) % 12 + (12 if half == "pm" else 0) if half else int(hours)
+    return Amount(start, place, 100.0 * hour + float(minutes or 0), "clock")
 
 
 def _number(question: Sequence[Token], start: int, lexicon: Lexicon) -> tuple[float | None, int, bool]:

@@ -102,7 +102,7 @@ def settle(
         except QueryError as error:
             notes.append(error.message)
             continue
-        if _names(understood.plan, result) == _names(plan, other):
+        if not other.row_count or _names(understood.plan, result) == _names(plan, other):
             continue
         sure *= leaves
         text = phrase(plan, vocabulary.table, other)

@@ -107,8 +107,7 @@ class Assembly(Superlatives):
             if not self._any("ask.count", "ask.much", "func."):
                 # "Which products are out of stock": the figure is named, but not what is to be done with it.
                 self.score *= 0.55
-            group = self._wanted.group(self._dates)
-            by = (*by, *(self._labelled(group) if group else ()))
+            by = (*by, *self._labelled(self._grouped_by(self._wanted)))
         filters, having = self._filters(measures[0] if by else None)
         self._use("ask.")
         first = measures[0]
@@ -142,25 +141,32 @@ class Assembly(Superlatives):
             # "with a quantity of at least 3" may be that of one row.
             self._limits = before
             rows = Filter(figure.measure.column, before[0].op, before[0].values)
-            self.alternatives.append(
-                Alternative(TablePlan(filters=(*filters, rows), measures=(counted,)), OTHER_MEASURE)
-            )
+            leaves = OTHER_MEASURE if self._sums_up(figure.measure) else OTHER_THING
+            self.alternatives.append(Alternative(TablePlan(filters=(*filters, rows), measures=(counted,)), leaves))
         return plan
 
     def _kept_groups(self) -> TablePlan | None:
         """Things whose figure is over or under a number."""
         if self._wanted is None:
             return None
-        group = self._wanted.group(self._dates)
+        groups = self._grouped_by(self._wanted)
         figure = self._limit_figure(self._limits[0])
-        if group is None or figure is None:
+        if not groups or figure is None:
             return None
         self._take(figure)
+        before = list(self._limits)
         filters, having = self._filters(figure.measure)
         self._use("ask.")
-        return TablePlan(
-            filters=filters, measures=(figure.measure,), groups=self._labelled(group), having=having, order=Order()
-        )
+        shown = self._labelled(groups)
+        plan = TablePlan(filters=filters, measures=(figure.measure,), groups=shown, having=having, order=Order())
+        column = figure.measure.column
+        if having and column and figure.measure.func is Func.SUM and not self._sums_up(figure.measure):
+            # "Players with more than 60 home runs": in all, or in one row?
+            rows = Filter(column, before[0].op, before[0].values)
+            fields = tuple(group.column for group in shown)
+            listed = TablePlan(Task.LIST, (*filters, rows), (), columns=fields, distinct=True)
+            self.alternatives.append(Alternative(listed, OTHER_THING))
+        return plan
 
     def _shown(self, filters: tuple[Filter, ...], measure: Measure) -> TablePlan | None:
         """A price or the like is not added up without being asked: its different values are shown."""
@@ -182,13 +188,13 @@ class Assembly(Superlatives):
         self._use("ask.", "row.")
         if thing is None:
             return TablePlan(task=Task.LIST, filters=filters, measures=(), limit=self._limit)
-        group = thing.group(self._dates)
-        if thing.column is None or group is None or self._groups:
+        groups = self._grouped_by(thing)
+        if thing.column is None or not groups or self._groups:
             return None
         if self._is_row(thing.column, thing.mention):
             return TablePlan(task=Task.LIST, filters=filters, measures=(), limit=self._limit)
         self.score *= thing.mention.columns.score if thing.mention.columns else 1.0
-        shown = [item.column for item in self._labelled(group)]
+        shown = [item.column for item in self._labelled(groups)]
         return TablePlan(
             task=Task.LIST, filters=filters, measures=(), columns=tuple(shown), distinct=True, limit=self._limit
         )
@@ -214,15 +220,26 @@ class Assembly(Superlatives):
         word = self._first("logic.share")
         self._use("logic.share", "ask.", "func.sum")
         head = self._nouns.head(self._content.index(word) + 1)
+        of_values = head is not None and bool(head.values)
         if head and head.values:
             head = self._nouns.head(self._content.index(head) + 1)
         figure = self._figure_or_count(head) if head and not head.role else None
         measures = [replace(figure.measure)] if figure else self._measures()
         if figure:
             self._take(figure)
+        if not measures and of_values:
+            # "What percentage of the marine corps is female": of the rows.
+            measures = [Measure(Func.COUNT)]
         if not measures:
             self.refusal = "it is not clear of what the share is asked for"
             return None
+        if self._groups and of_values and len(self._named) == 1 and not self._others:
+            # "Share of women by branch": of the rows of each branch.
+            each, self._named = tuple(merged(self._named)), []
+            filters, _ = self._filters(None)
+            return TablePlan(
+                task=Task.SHARE, filters=filters, measures=tuple(measures[:1]), groups=self._by(), part=each
+            )
         if self._groups:
             filters, having = self._filters(measures[0])
             return TablePlan(
@@ -275,6 +292,10 @@ class Assembly(Superlatives):
             found = (self._figure_or_count(mention) for mention in self._content if not mention.role)
             figure = next((item for item in found if item), None)
             measures = [figure.measure] if figure else []
+        if not measures and self._any("ask.count", "logic.counted"):
+            # "How many more men than women": the sides are what is counted.
+            self._use("ask.count", "logic.counted")
+            measures = [Measure(Func.COUNT)]
         if not measures or self._groups:
             self.refusal = "it is not clear by which figure to compare"
             return None

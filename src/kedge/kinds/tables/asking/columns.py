@@ -32,12 +32,19 @@ _AMOUNTS = frozenset(
     "distance delay duration time total sum count weight size length volume area point goal vote score unit".split()
 )
 """Words of measures that have no lexicon entry of their own."""
+_LOST = frozenset(
+    "delay delays late wait waiting error errors fault faults defect defects complaint complaints loss losses cost "
+    "costs expense expenses debt death deaths injury injuries accident accidents crime crimes murder murders churn "
+    "absence absences penalty penalties fine fines tax taxes emission emissions pollution unemployment mortality "
+    "downtime".split()
+)
+"""Words of measures of which less is better."""
 _RATED = frozenset("rating score satisfaction grade star mark nps quality rate".split())
 """Words of measures that are given anew each time, so that many become one by averaging."""
 ADDED = ("revenue", "quantity")
 _FITS = 0.6
 _LINKING = frozenset("of the in on a an and or by to for".split())
-_SAYS_LITTLE = ("thing.", "evidence.", "measure.", "event.", "synonyms.")
+_SAYS_LITTLE = ("thing.", "ends.", "evidence.", "measure.", "event.", "synonyms.")
 """Tags of words that may still be an abbreviated column written out."""
 _PURCHASES = frozenset("order invoice basket transaction purchase sale receipt cart bill".split())
 _PERSONS = frozenset(
@@ -104,6 +111,30 @@ class Columns:
     def rated(self, field: str) -> bool:
         """Whether it is a rating, by its name."""
         return bool(_RATED & set(self._by_field[field].words))
+
+    def lost(self, field: str) -> bool:
+        """Whether less of it is better, by its name."""
+        return bool(_LOST & set(self._by_field[field].words))
+
+    def unlike_said(self, field: str, said: set[str], ways: set[str]) -> tuple[int, int]:
+        """How far a column's name is from what is said, nearest first: its words left over, less those meant.
+
+        `ways` are `from` and `to`: a word such as `dep` begins departure, which is where one comes from.
+        """
+        ends = load("english")
+        names = self._by_field[field].words
+        whole = {
+            word: tag.partition(".")[2]
+            for (word, *more), tags in ends.phrases.items()
+            for tag in tags
+            if tag.startswith("ends.") and not more
+        }
+        meant = 0
+        for name in names:
+            spoken = any(name == word or abbreviates(name, word) for word in said)
+            way = any(side in ways and abbreviates(name, word) for word, side in whole.items())
+            meant += spoken or way
+        return (-meant, len(names))
 
     def transacted(self, field: str) -> bool:
         """Whether the column names purchases, whose price is what all their rows come to."""
@@ -190,12 +221,10 @@ class Columns:
         """The one column whose words all stand somewhere in the question, this one among them: goals were scored."""
         said = {token.word for token in question} | {_stem(token.folded) for token in question}
         word = question[place].word
-        near = {known.column.field: known for known in self._by_word.get(word, ()) if not known.column.type.dated}
-        whole = [
-            known
-            for known in near.values()
-            if len(known.core) > 1 and all(w in said or _stem(w) in said for w in known.core)
-        ]
+        forms = {word, _stem(word), self._cut(question[place].folded)}
+        found = [known for form in sorted(forms) for known in self._by_word.get(form, ())]
+        near = {known.column.field: known for known in found if not known.column.type.dated}
+        whole = [known for known in near.values() if len(known.core) > 1 and all(_said(w, said) for w in known.core)]
         most = max((len(known.core) for known in whole), default=0)
         best = [known for known in whole if len(known.core) == most]
         return ColumnMatch(place, place + 1, (best[0].column,), 0.88) if len(best) == 1 else None
@@ -223,6 +252,11 @@ class Columns:
                 if score >= _FITS and score > out.get(known.column.field, (known, 0.0))[1]:
                     out[known.column.field] = (known, score)
         return list(out.values())
+
+
+def _said(name: str, said: set[str]) -> bool:
+    """Whether a word of a column's name stands among these words, or cuts one of them short."""
+    return name in said or _stem(name) in said or any(abbreviates(name, word) for word in said)
 
 
 def _begins(short: str, word: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import Stemmer
@@ -38,7 +39,9 @@ class Finder(Numbers):
             if mention.values:
                 self._value(place, mention)
             elif mention.period:
-                self.found.periods.append((mention, mention.period))
+                period = mention.period
+                negated = period.part is not None and self._negated(place)
+                self.found.periods.append((mention, replace(period, negated=negated)))
             elif mention.amount and not mention.role:
                 self._amount(place, mention)
             elif mention.has("logic.empty", "logic.undone", "logic.filled"):
@@ -52,7 +55,7 @@ class Finder(Numbers):
     def _one_or_other(self) -> None:
         """Two values of one column with no `and` or `or` between them are no choice: deaths that were suicides."""
         for one, two in pairwise(self.found.named):
-            if one.filter.column != two.filter.column or one.negated != two.negated:
+            if one.filter.column != two.filter.column or one.negated != two.negated or one.filter == two.filter:
                 continue
             between = self._reading.tokens[one.mention.end : two.mention.start]
             joined = any(self._reading.lexicon.tags(t.folded) & _JOINING or t.folded in _THAN for t in between)
@@ -152,7 +155,13 @@ class Finder(Numbers):
             if other.has("logic.not"):
                 other.role = "negation"
                 return True
-            if not (other.values or other.columns or other.has("logic.or", "logic.and", "verb.") or other.text == "by"):
+            if not (
+                other.values
+                or other.columns
+                or other.period
+                or other.has("logic.or", "logic.and", "verb.")
+                or other.text == "by"
+            ):
                 return False
         return False
 
@@ -200,7 +209,8 @@ class Finder(Numbers):
         after = self._content[place + 1] if place + 1 < len(self._content) else None
         if before and before.has("logic.group", "logic.empty", "func.", "super."):
             return
-        if after and (after.amount or after.values) and after.start == mention.end:
+        said = after is not None and any(match.column == column.field for match in after.values)
+        if after and (after.amount or said) and after.start == mention.end:
             return
         mention.role = "filter"
         self.found.others.append((mention, Filter(column.field, Op.IS, (flag[self._negated(place)],))))

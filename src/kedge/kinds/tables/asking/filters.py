@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from calendar import monthrange
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from itertools import pairwise
 
 from kedge.kinds.tables.asking.mentions import TableMention
 from kedge.kinds.tables.asking.periods import AskedPeriod
 from kedge.kinds.tables.plans.plan import DatePart, Filter, Op, Scalar
-from kedge.kinds.tables.schema import Column, ColumnType, Table
+from kedge.kinds.tables.schema import Column
 
 
 @dataclass(slots=True)
@@ -44,6 +42,8 @@ def merged(named: Sequence[NamedRows]) -> list[Filter]:
 
 def dated(period: AskedPeriod, column: Column) -> Filter | None:
     """A period as a filter on a date column, or on one of years; None where that cannot tell."""
+    if period.day_of_year:
+        return None
     if column.type.measured:
         return _of_years(period, column)
     if period.part:
@@ -51,50 +51,6 @@ def dated(period: AskedPeriod, column: Column) -> Filter | None:
         return Filter(column.field, op, period.values, period.part)
     op, values = period.op()
     return Filter(column.field, op, values)
-
-
-_LOCAL = {DatePart.MONTH_OF_YEAR: ("month", 1, 12), DatePart.HOUR: ("hour", 0, 23)}
-
-
-def local(period: AskedPeriod, table: Table) -> list[Filter]:
-    """A period by whole-number columns for year, month and hour, which say local time where a time stamp may not."""
-    if period.part is not None:
-        name, low, high = _LOCAL.get(period.part, ("", 0, 0))
-        column = _numbered(table, name, low, high)
-        op = Op.IS if len(period.values) == 1 else Op.IN
-        return [Filter(column.field, op, period.values)] if column else []
-    first, last = period.first, period.last
-    years = next((column for column in table.columns if _only_year(column)), None)
-    if not (first and last and years) or first.day != 1 or last != _month_end(last):
-        return []
-    if (first.month, last.month) == (1, 12):
-        ends = (first.year, last.year)
-        return [Filter(years.field, Op.IS, ends[:1]) if ends[0] == ends[1] else Filter(years.field, Op.BETWEEN, ends)]
-    months = _numbered(table, "month", 1, 12)
-    if months is None or first.year != last.year:
-        return []
-    return [
-        Filter(years.field, Op.IS, (first.year,)),
-        Filter(months.field, Op.BETWEEN, (first.month, last.month)),
-    ]
-
-
-def _only_year(column: Column) -> bool:
-    """Whether a column of whole numbers is the year of its row, not of an event: year, yearID, but not birthYear."""
-    return column.type is ColumnType.INTEGER and column.yearly and column.name.casefold().startswith("year")
-
-
-def _month_end(day: date) -> date:
-    return day.replace(day=monthrange(day.year, day.month)[1])
-
-
-def _numbered(table: Table, name: str, low: int, high: int) -> Column | None:
-    """The column of whole numbers with this name, all of them inside the bounds."""
-    for column in table.columns:
-        inside = isinstance(column.lowest, int) and isinstance(column.highest, int)
-        if column.name.casefold() == name and column.type is ColumnType.INTEGER and inside:
-            return column if low <= int(str(column.lowest)) and int(str(column.highest)) <= high else None
-    return None
 
 
 def _of_years(period: AskedPeriod, column: Column) -> Filter | None:
@@ -112,11 +68,20 @@ def _of_years(period: AskedPeriod, column: Column) -> Filter | None:
     return Filter(column.field, Op.AT_MOST, (last.year,)) if last else None
 
 
+_EACH = {DatePart.WEEKDAY: range(1, 8), DatePart.MONTH_OF_YEAR: range(1, 13), DatePart.QUARTER_OF_YEAR: range(1, 5)}
+
+
+def _of_all(periods: Sequence[AskedPeriod]) -> tuple[int, ...]:
+    """The weekdays, months … of all that are asked for; of those to leave out, all others."""
+    kept = {value for period in periods if not period.negated for value in period.values}
+    out = {value for period in periods if period.negated for value in period.values}
+    return tuple(sorted((kept or set(_EACH.get(periods[0].part or DatePart.DAY, ()))) - out if out else kept))
+
+
 def months_together(periods: Sequence[AskedPeriod]) -> AskedPeriod | None:
     """Several periods as one: months in a row, or parts that recur."""
     if len({period.part for period in periods}) == 1 and periods[0].part:
-        values = tuple(sorted({value for period in periods for value in period.values}))
-        return replace(periods[0], values=values)
+        return replace(periods[0], values=_of_all(periods))
     ordered = sorted((p for p in periods if p.first and p.last), key=lambda p: str(p.first))
     if len(ordered) != len(periods):
         return None

@@ -9,9 +9,9 @@ import Stemmer
 
 from kedge.kinds.tables.asking.conditions import Finder
 from kedge.kinds.tables.asking.figures import Figure, Figures
-from kedge.kinds.tables.asking.filters import dated, local, merged, months_together, scaled
+from kedge.kinds.tables.asking.filters import dated, merged, months_together, scaled
 from kedge.kinds.tables.asking.mentions import TableMention, TableReading
-from kedge.kinds.tables.asking.nouns import Nouns
+from kedge.kinds.tables.asking.nouns import Nouns, Thing
 from kedge.kinds.tables.asking.numbers import Limit
 from kedge.kinds.tables.asking.periods import AskedPeriod
 from kedge.kinds.tables.asking.words import name_words, words
@@ -43,6 +43,7 @@ class Frame:
         self._content = reading.content
         self._table = reading.vocabulary.table
         self._columns = reading.vocabulary.columns
+        self._calendar = reading.vocabulary.calendar
         self._figures = Figures(self._columns)
         self._table_words = set(words(" ".join(name_words(self._table.name))))
         self._nouns = Nouns(self._content, self._columns)
@@ -89,6 +90,8 @@ class Frame:
         return tuple(out)
 
     def _row_filter(self, limit: Limit, figure: Figure | None) -> list[Filter]:
+        if limit.concept == "clock":
+            return self._clock_filter(limit)
         column = limit.target.column() if limit.target else None
         field = (
             figure.measure.column if figure and figure.measure.func is Func.SUM and not figure.measure.other else None
@@ -103,6 +106,29 @@ class Frame:
         self._done(limit)
         known = self._table.column(field)
         return [Filter(field, limit.op, tuple(scaled(value, limit.unit, known) for value in limit.values))]
+
+    def _clock_filter(self, limit: Limit) -> list[Filter]:
+        """A time of day as a condition on the column of such times that the question speaks of, or on hours."""
+        clocks = [column for column in self._table.columns if column.type is ColumnType.CLOCK]
+        said = {token.folded for token in self._reading.tokens}
+        ways = {way for token in self._reading.tokens for way in _ways(self._reading.lexicon.tags(token.folded))}
+        ranked = sorted(clocks, key=lambda column: self._columns.unlike_said(column.field, said, ways))
+        if ranked:
+            tied = (
+                len(ranked) > 1
+                and len({self._columns.unlike_said(column.field, said, ways) for column in ranked[:2]}) == 1
+            )
+            self.score *= OTHER_THING if tied else 1.0
+            return [Filter(ranked[0].field, limit.op, limit.values)]
+        whole = all(value % 100 == 0 for value in limit.values)
+        hours = tuple(int(value) // 100 for value in limit.values)
+        if whole and self._calendar.hour and limit.op in (Op.LESS, Op.AT_LEAST):
+            return [Filter(self._calendar.hour.field, limit.op, hours)]
+        timed = self._dates is not None and self._dates.type is ColumnType.TIME
+        if whole and timed and self._dates and limit.op in (Op.LESS, Op.AT_LEAST):
+            return [Filter(self._dates.field, limit.op, hours, DatePart.HOUR)]
+        limit.mention.role = ""
+        return []
 
     def _done(self, limit: Limit) -> None:
         if limit.target:
@@ -133,13 +159,15 @@ class Frame:
         named = {token.word for token in self._reading.tokens[mention.start : mention.end]} <= self._table_words
         if not named or column.distinct == self._table.rows or "id" in name_words(column.name):
             return False
-        self.score *= 0.85
-        self.notes.append(
-            f"“{mention.text}” counted as rows, not as different {column_name(self._table, column.field)}"
-        )
+        note = f"“{mention.text}” counted as rows, not as different {column_name(self._table, column.field)}"
+        if note not in self.notes:
+            self.score *= 0.85
+            self.notes.append(note)
         return True
 
     def _limit_figure(self, limit: Limit) -> Figure | None:
+        if limit.concept == "clock":
+            return None
         self._figures.prefer = "minimum" if limit.op in (Op.LESS, Op.AT_MOST) else "maximum"
         if limit.concept:
             return self._figures.of_concept(limit.concept, limit.concept)
@@ -161,18 +189,21 @@ class Frame:
         return figure is not None and of_groups(figure)
 
     def _period_filters(self, periods: Sequence[tuple[TableMention, AskedPeriod]]) -> list[Filter]:
-        if not periods or self._dates is None:
+        if not periods:
             return []
         kinds: dict[DatePart | None, list[AskedPeriod]] = {}
         for _, period in periods:
             kinds.setdefault(period.part, []).append(period)
         out = []
         for parts in kinds.values():
-            together = parts[0] if len(parts) == 1 else months_together(parts)
+            whole = len(parts) == 1 and not parts[0].negated
+            together = parts[0] if whole else months_together(parts)
+            if together is not None and together.part and not together.values:
+                return []
             if together is None:
                 return []
-            by_numbers = [] if self._dates_named() else local(together, self._table)
-            by_date = None if by_numbers else dated(together, self._dates)
+            by_numbers = [] if self._dates_named() else self._calendar.filters(together)
+            by_date = None if by_numbers or self._dates is None else dated(together, self._dates)
             if not by_numbers and by_date is None:
                 return []
             out += by_numbers if by_date is None else [by_date]
@@ -204,22 +235,29 @@ class Frame:
     def _by(self) -> tuple[Group, ...]:
         out: list[Group] = []
         for _, thing in self._groups:
-            group = thing.group(self._dates)
-            if group is None:
+            found = self._grouped_by(thing)
+            if not found:
                 # By month, in a table without dates: nothing that could be answered in part.
                 self.score *= OTHER_THING
-            elif group not in out:
-                out.append(group)
+            out += [group for group in found if group not in out]
             if thing.mention.columns:
                 self.score *= min(1.0, thing.mention.columns.score + 0.03)
         return tuple(out)
 
-    def _labelled(self, group: Group) -> tuple[Group, ...]:
-        """An id together with the column that names it."""
-        if group.part:
-            return (group,)
-        others = self._reading.vocabulary.labels.get(group.column, ())
-        return (group, *(Group(field) for field in others))
+    def _grouped_by(self, thing: Thing) -> tuple[Group, ...]:
+        """A thing as groups; several for a day whose year, month and day stand apart. Empty: there is no such date."""
+        by_numbers = () if self._dates_named() else self._calendar.group(thing.part)
+        group = None if by_numbers else thing.group(self._dates)
+        return by_numbers or ((group,) if group else ())
+
+    def _labelled(self, groups: Sequence[Group]) -> tuple[Group, ...]:
+        """Ids and codes together with the columns that name them."""
+        out: list[Group] = []
+        for group in groups:
+            known = self._reading.vocabulary
+            others = () if group.part else (*known.labels.get(group.column, ()), *known.names.get(group.column, ()))
+            out += [one for one in (group, *map(Group, others)) if one not in out]
+        return tuple(out)
 
     def _claim_limit(self) -> None:
         """The number of things wanted: top 5, three best, which 3 departments, list 10 products."""
@@ -263,6 +301,10 @@ class Frame:
         for mention in self._content:
             if mention.has(*tags):
                 mention.role = mention.role or "cue"
+
+
+def _ways(tags: frozenset[str]) -> set[str]:
+    return {tag.partition(".")[2] for tag in tags if tag.startswith(("moved.", "ends."))}
 
 
 def of_groups(figure: Figure) -> bool:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from kedge.kinds.tables.asking.columns import ADDED
 from kedge.kinds.tables.asking.figures import Figure
-from kedge.kinds.tables.asking.frame import Frame
+from kedge.kinds.tables.asking.frame import OTHER_THING, Frame
 from kedge.kinds.tables.asking.mentions import TableMention
-from kedge.kinds.tables.plans.plan import Func, Measure
+from kedge.kinds.tables.asking.nouns import Thing
+from kedge.kinds.tables.asking.words import name_words, singular
+from kedge.kinds.tables.plans.plan import DatePart, Func, Group, Measure
 from kedge.kinds.tables.plans.plan_text import column_name
 from kedge.kinds.tables.schema import Column, ColumnType
 
@@ -142,8 +145,20 @@ class Measuring(Frame):
             for mention in self._content:
                 if not mention.role and (counted := self._counted(mention)):
                     mention.role = "measure"
-                    return Figure(counted, True)
+                    # "The sum of order_id" asks for what numbers that only name things do not have.
+                    named = self._any("func.sum") and self._is_id(mention) and self._spelt(mention)
+                    return Figure(counted, True, OTHER_THING if named else 1.0)
         return None
+
+    def _is_id(self, mention: TableMention) -> bool:
+        column = mention.column()
+        return column is not None and column.type is ColumnType.ID
+
+    def _spelt(self, mention: TableMention) -> bool:
+        """Whether a column is named as the table writes it, not by the thing that it names: order_id, not orders."""
+        column = mention.column()
+        words = self._reading.tokens[mention.start : mention.end]
+        return column is not None and len(words) == len(name_words(column.name)) > 1
 
     def _nested(self, measure: Measure, func: Func | None) -> Measure:
         """`average sales per basket`: a figure for each basket first."""
@@ -152,17 +167,10 @@ class Measuring(Frame):
             return replace(measure, func=func) if func and inner is Func.SUM else measure
         counting = inner in (Func.COUNT, Func.DISTINCT)
         for place, (word, thing) in enumerate(self._groups):
-            column = thing.column
-            many = column is not None and (column.type is ColumnType.ID or column.distinct > _MANY)
-            if column and word.has("logic.per") and (counting or many):
+            key = self._averaged_over(word, thing, measure, counting)
+            if key:
                 del self._groups[place]
-                return replace(measure, func=func, per=column.field, inner=inner)
-            if thing.part and self._dates and word.has("logic.per", "time.adverb"):
-                del self._groups[place]
-                return replace(measure, func=func, per=self._dates.field, inner=inner, per_part=thing.part)
-            if column and word.has("logic.per"):
-                self.score *= 0.75
-                self.notes.append("averaged over rows, one figure for each group")
+                return replace(measure, func=func, per=key.column, inner=inner, per_part=key.part)
         beside = self._groups[-1][1].column if counting and self._groups else self._beside_measure(counting)
         if beside:
             del self._groups[-1 if counting else len(self._groups) :]
@@ -170,6 +178,42 @@ class Measuring(Frame):
         # An average number of things, but not said of what, is no plan to trust.
         self.score *= 0.4 if counting else 1.0
         return measure if counting else replace(measure, func=func)
+
+    def _averaged_over(self, word: TableMention, thing: Thing, measure: Measure, counting: bool) -> Group | None:
+        """What a figure is computed for before it is averaged; None where the groups only head the averages."""
+        column, dates = thing.column, self._dates
+        if thing.part and dates and word.has("logic.per", "time.adverb"):
+            local = self._calendar.daily and thing.part is DatePart.DAY and dates.type is ColumnType.TIME
+            self.score *= OTHER_THING if local or not (counting or self._counts_up(measure)) else 1.0
+            return Group(dates.field, thing.part)
+        if column is None or not word.has("logic.per"):
+            return None
+        totals = self._counts_up(measure)
+        many = column.type is ColumnType.ID or column.distinct > _MANY
+        if counting or many or (totals and column is self._calendar.year):
+            return Group(column.field)
+        if totals and column is self._calendar.day and dates and dates.type is ColumnType.DATE:
+            return Group(dates.field, DatePart.DAY)
+        # Each day of the month, or each day there was?
+        self.score *= OTHER_THING if column in (self._calendar.day, self._calendar.month) else 1.0
+        self.score *= 0.75
+        self.notes.append("averaged over rows, one figure for each group")
+        return None
+
+    def _counts_up(self, measure: Measure) -> bool:
+        """Whether a figure is a number of things or of money, of which a year has a total: births, sales, not delay."""
+        if measure.column is None or measure.other:
+            return True
+        column = self._table.column(measure.column)
+        words = name_words(column.name)
+        plural = any(singular(word) != word for word in words) and column.type is ColumnType.INTEGER
+        known = self._sums_up(measure) or self._columns.has_concept(column.field, "heads")
+        return known or (plural and isinstance(column.lowest, int) and column.lowest >= 0)
+
+    def _sums_up(self, measure: Measure) -> bool:
+        """Whether a figure of a thing is what all its rows come to: money and pieces."""
+        column = measure.column
+        return column is None or any(self._columns.has_concept(column, concept) for concept in ADDED)
 
     def _beside_measure(self, counting: bool) -> Column | None:
         """The thing that makes one noun with a measure: basket value."""

@@ -18,7 +18,9 @@ from kedge.kinds.tables.asking.words import Token, tokens, words
 from kedge.kinds.tables.schema import Column
 
 MOST_TOKENS = 80
+_ASKING = ("ask.which", "ask.count", "logic.distinct")
 _GOOD = 0.85
+_CODE = 2
 _SILENT = (
     "synonyms.",
     "nouns.",
@@ -27,6 +29,8 @@ _SILENT = (
     "ordinals.",
     "months.",
     "weekdays.",
+    "feasts.",
+    "moved.",
     "ends.",
     "way.",
     "thing.",
@@ -50,6 +54,8 @@ class TableMention:
     period: AskedPeriod | None = None
     amount: Amount | None = None
     tags: frozenset[str] = frozenset()
+    given: ColumnMatch | None = None
+    """Of a noun that means rows, the column of what each row gives: ratings."""
     role: str = ""
     """What the plan uses it for; empty as long as it is not accounted for."""
 
@@ -183,11 +189,17 @@ class _Found:
         return out
 
     def _asked_for(self, start: int) -> bool:
-        """Whether a function or `by` stands before: then even a function word names a column (sum of count)."""
-        for token in reversed(self._question[:start]):
-            tags = self._lexicon.tags(token.folded)
-            if not any(tag.startswith("stop.") for tag in tags):
-                return any(tag.startswith(("func.", "super.", "logic.group")) for tag in tags)
+        """Whether a function, `by` or `which` stands before: then even a function word names a column.
+
+        The sum of count, how many different names, top 10 names.
+        """
+        for place in range(start - 1, -1, -1):
+            tags = self._lexicon.tags(self._question[place].folded)
+            tags |= self._lexicon.tags(*(token.folded for token in self._question[max(0, place - 1) : place + 1]))
+            if any(tag.startswith(("func.", "super.", "logic.group", *_ASKING)) for tag in tags):
+                return True
+            if not any(tag.startswith("stop.") for tag in tags) and not self._question[place].word.isdigit():
+                return False
         return False
 
     def _is_row(self, start: int, end: int) -> bool:
@@ -198,7 +210,7 @@ class _Found:
         for start in range(len(self._question)):
             for end in range(start + 1, min(len(self._question), start + MOST_WORDS) + 1):
                 quote = self._question[start].quote
-                letter = end == start + 1 and self._letter(start)
+                letter = end == start + 1 and (self._letter(start) or self._code(start))
                 if quote != self._question[end - 1].quote or (not quote and not letter and self._function(start, end)):
                     continue
                 if not quote and end == start + 1 and self._is_measure(start):
@@ -257,6 +269,14 @@ class _Found:
         named = self._vocabulary.columns.matches(self._question, place - 1, place, self._lexicon)
         found = self._vocabulary.values.whole((token.word,), place, place + 1)
         return named is not None and any(match.column == column.field for match in found for column in named.columns)
+
+    def _code(self, place: int) -> bool:
+        """A value in capitals that is a function word otherwise: the state OR, in a question in small letters."""
+        token = self._question[place]
+        if len(token.text) < _CODE or not token.text.isupper() or all(one.text.isupper() for one in self._question):
+            return False
+        found = self._vocabulary.values.whole((token.word,), place, place + 1)
+        return any(token.text in match.values for match in found)
 
     def _is_measure(self, place: int) -> bool:
         """Whether a word such as sales or value stands for a measure that this table has."""

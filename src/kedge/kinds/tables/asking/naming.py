@@ -7,6 +7,7 @@ from kedge.kinds.tables.schema import Column, ColumnType, Table
 
 _NAMES = frozenset("name names fullname title label rownames".split())
 _PARTS = frozenset("first last given family middle sur".split())
+_CALLED = frozenset("first last".split())
 _MOST = 2
 _NEARLY_ALL = 0.7
 _SOME = 0.3
@@ -16,6 +17,9 @@ def naming(table: Table) -> tuple[str, ...]:
     """Fields of at most two columns, the name of a row; empty when nothing names it."""
     worded = [column for column in table.columns if column.type.worded]
     persons = [column for column in worded if _PARTS & set(name_words(column.name))]
+    if len(persons) > _MOST:
+        # First, last and given name: the first two are what people are called.
+        persons = [column for column in persons if _CALLED & set(name_words(column.name))]
     if len(persons) == _MOST and all("name" in name_words(column.name) for column in persons):
         return tuple(column.field for column in persons)
     named = [c for c in worded if _NAMES & set(name_words(c.name)) and c.distinct >= _SOME * table.rows]

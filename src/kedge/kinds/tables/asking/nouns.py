@@ -84,6 +84,8 @@ class Nouns:
                     if mention.has("logic.distinct"):
                         mention.role = "cue"
                     continue
+                if value and mention.has("logic.group"):
+                    return value
                 chosen = mention
                 if not _noun(mention):
                     break

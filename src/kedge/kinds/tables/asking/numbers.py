@@ -18,6 +18,12 @@ _OPS = {
     "compared.less": Op.LESS,
     "compared.at_most": Op.AT_MOST,
 }
+_CLOCK_OPS = {
+    "compared.before": Op.LESS,
+    "compared.after": Op.MORE,
+    "compared.since": Op.AT_LEAST,
+    "compared.until": Op.AT_MOST,
+}
 _JOINS = ("and", "und", "y", "et")
 
 
@@ -76,7 +82,8 @@ class Numbers:
                 self._limit(mention, Op.BETWEEN, (values, unit), place - 1, place + 2)
                 before.role = after.role = last.role = "number"
             return
-        op = next((_OPS[tag] for tag in sorted(before.tags) if tag in _OPS), None) if before else None
+        ops = {**_OPS, **_CLOCK_OPS} if amount.unit == "clock" else _OPS
+        op = next((ops[tag] for tag in sorted(before.tags) if tag in ops), None) if before else None
         if op and before:
             before.role = "number"
             self._limit(mention, self._turned(place - 1, op), ((amount.value,), amount.unit), place - 1, place)
@@ -121,6 +128,7 @@ class Numbers:
         said = next(
             (tag.partition(".")[2] for tag in sorted(self._content[first].tags) if tag.startswith("implies.")), ""
         )
+        said = "distance" if (said, unit) == ("duration", "physical") else "clock" if unit == "clock" else said
         target = None if said else self._target(first, last, unit)
         if target and not target.role:
             target.role = "limited"
@@ -129,7 +137,9 @@ class Numbers:
     def _target(self, first: int, last: int, unit: str) -> TableMention | None:
         """What a comparison is about: the noun after the number, else the nearest measure before it."""
         after = self._content[last + 1] if last + 1 < len(self._content) else None
-        if after and (after.columns or after.concept() or after.has("row.")) and self._close(last, after):
+        close = after is not None and self._close(last, after)
+        timed = close and unit == "duration" and after is not None and self._unit_only(after)
+        if after and close and not timed and (after.columns or after.concept() or after.has("row.")):
             return after
         if after and after.has("time.") and unit == "duration":
             after.role = "unit"
@@ -138,11 +148,24 @@ class Numbers:
                 return of
         for other in reversed(self._content[max(0, first - 3) : first]):
             column = other.column()
+            if other.given:
+                return TableMention(other.start, other.end, other.text, columns=other.given)
             if (column and column.type.measured) or (other.concept() and not other.has("concept.sold")):
                 return other
             if other.amount or other.period:
                 break
-        return None
+        return self._measured_after(last) if timed else None
+
+    def _unit_only(self, mention: TableMention) -> bool:
+        """Whether a column such as `minute` is but the unit of a number: it holds parts of times, which have no sum."""
+        column = mention.column()
+        return column is not None and column.type.measured and not column.added
+
+    def _measured_after(self, last: int) -> TableMention | None:
+        """The figure behind a number with its unit: more than 60 minutes of delay; else the unit's column."""
+        rest = self._content[last + 1 :]
+        measured = (one for one in rest[1:3] if (column := one.column()) and column.added)
+        return next(measured, rest[0])
 
     def _close(self, last: int, after: TableMention) -> bool:
         """Whether only `of` stands between the number and the noun."""

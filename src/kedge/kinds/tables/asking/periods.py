@@ -18,6 +18,7 @@ from kedge.kinds.tables.plans.plan import DatePart, Op
 _ISO = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _WRITTEN = re.compile(r"(\d{1,2})([./])(\d{1,2})[./](\d{4})")
 _YEAR = re.compile(r"(?:1[6-9]|20|21)\d\d")
+_DECADE = re.compile(r"(?:1[6-9]|20)\d0s")
 _QUARTER = re.compile(r"[qt]([1-4])")
 _DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er)?")
 _SPANS = ("year", "quarter", "month", "week", "day")
@@ -37,12 +38,18 @@ class AskedPeriod:
     dated: bool = True
     """Whether its year was said; if not, it was taken from the table."""
     note: str = ""
+    day_of_year: tuple[int, int] | None = None
+    """Month and day, of a day in every year: 4 July, Christmas Day."""
+    negated: bool = False
+    """Of one that recurs: all other times are meant."""
     ends: tuple[AskedPeriod, ...] = ()
     """Of a range, the two periods it was made of."""
 
     @property
     def label(self) -> str:
         """As a heading."""
+        if self.day_of_year:
+            return "-".join(f"{number:02}" for number in self.day_of_year)
         if self.part:
             return ", ".join(str(value) for value in self.values)
         if self.first and self.last:
@@ -90,6 +97,7 @@ class _Periods:
             self._half,
             self._relative,
             self._month,
+            self._feast,
             self._weekday,
             self._year,
         ):
@@ -152,6 +160,9 @@ class _Periods:
         if period.part is DatePart.MONTH_OF_YEAR:
             first = date(year, period.values[0], 1)
             return replace(period, first=first, last=_month_end(first), part=None, values=(), dated=True, note="")
+        if period.day_of_year:
+            day = _date(year, *period.day_of_year)
+            return replace(period, first=day, last=day, dated=True, day_of_year=None)
         if period.first and period.last:
             first, last = _with_year(period.first, year), _with_year(period.last, year)
             return replace(period, first=first, last=last, dated=True, note="")
@@ -245,7 +256,8 @@ class _Periods:
             years = [y for y in range(self._earliest.year, self._latest.year + 1) if self._has(y, month)]
             if len(years) != 1:
                 if day is not None:
-                    return None
+                    each = (month, day) if _date(2000, month, day) else None
+                    return AskedPeriod(start, place, dated=False, day_of_year=each) if each else None
                 return AskedPeriod(start, place, part=DatePart.MONTH_OF_YEAR, values=(month,), dated=False)
             year = years[0]
         first = _date(year, month, day or 1)
@@ -253,6 +265,20 @@ class _Periods:
             return None
         last = first if day else _month_end(first)
         return AskedPeriod(start, place, first, last, dated=said, note="" if said else f"year taken as {year}")
+
+    def _feast(self, start: int) -> AskedPeriod | None:
+        """`Christmas Day`, `New Year's Eve 2012`: feasts with the same day each year."""
+        phrase = self._lexicon.at(self._question, start)
+        said = next((tag for tag in phrase.tags if tag.startswith("feasts.")), None) if phrase else None
+        if phrase is None or said is None:
+            return None
+        month, day = (int(number) for number in said.partition(".")[2].split("-"))
+        year, place = self._year_at(phrase.end)
+        years = {self._earliest.year, self._latest.year}
+        if year is None and len(years) > 1:
+            return AskedPeriod(start, phrase.end, dated=False, day_of_year=(month, day))
+        first = _date(year or years.pop(), month, day)
+        return AskedPeriod(start, place, first, first, dated=year is not None) if first else None
 
     def _is_month(self, place: int) -> bool:
         """Short words such as `may` and `mar` are months only when written so or next to a date word."""
@@ -346,6 +372,11 @@ class _Periods:
 
     def _year(self, start: int) -> AskedPeriod | None:
         text = self._question[start].folded
+        if _DECADE.fullmatch(text):
+            return AskedPeriod(start, start + 1, date(int(text[:4]), 1, 1), date(int(text[:3] + "9"), 12, 31))
+        following = self._question[start + 1].folded if start + 1 < len(self._question) else ""
+        if self._lexicon.tags(following) & {"units.physical", "units.percent", "units.money"}:
+            return None
         if not _YEAR.fullmatch(text) or not self._earliest.year - 30 <= int(text) <= self._latest.year + 30:
             return None
         return AskedPeriod(start, start + 1, date(int(text), 1, 1), date(int(text), 12, 31))

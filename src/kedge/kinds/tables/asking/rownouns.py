@@ -37,6 +37,16 @@ _CALLS = frozenset("code called named abbreviation".split())
 """What may stand before a value without saying more."""
 _LIGHT = frozenset({"verb.light"})
 _MOST_EMPTY = 0.05
+_COUNTING = (
+    "ask.count",
+    "logic.counted",
+    "super.amount",
+    "super.high_count",
+    "logic.group",
+    "logic.share",
+    "logic.comparative",
+)
+"""What stands before a noun whose number is asked for."""
 _stem = Stemmer.Stemmer("english").stemWord
 
 
@@ -58,6 +68,7 @@ def mark_rows(
             _become(mention, _STOP)
             continue
         if _one_each(mention, tokens[mention.start], before, vocabulary):
+            mention.given = mention.columns
             _become(mention, _ROWS)
             continue
         if not _free(mention, lexicon.things.get(tokens[mention.start].word, "")):
@@ -87,14 +98,17 @@ def mark_rows(
 
 
 def _one_each(mention: TableMention, token: Token, before: TableMention | None, vocabulary: Vocabulary) -> bool:
-    """`flights` where a column `flight` numbers each of them: rows are counted, numbers that name are not added up."""
+    """`flights` where a column `flight` numbers each of them, `ratings` where each row has one: rows are counted."""
     column = mention.column()
-    if column is None or column.type is not ColumnType.INTEGER or token.folded == column.name.casefold():
+    if column is None or not column.type.measured or token.folded == column.name.casefold():
+        return False
+    rated = before is not None and vocabulary.columns.rated(column.field)
+    if column.type is not ColumnType.INTEGER and not rated:
         return False
     named = (token.word,) == tuple(singular(word) for word in name_words(column.name)) and token.folded.endswith("s")
     amount = vocabulary.columns.amount(column.field) or not vocabulary.columns.adds(column.field)
-    counted = before is None or before.has("ask.count", "logic.counted", "super.", "logic.group", "logic.share")
-    return named and counted and not amount
+    counted = before is None or before.has(*_COUNTING)
+    return named and counted and (rated or not amount)
 
 
 def _become(mention: TableMention, tags: frozenset[str]) -> None:

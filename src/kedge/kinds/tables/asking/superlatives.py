@@ -13,9 +13,12 @@ from kedge.kinds.tables.asking.frame import OTHER_MEASURE, OTHER_THING, Alternat
 from kedge.kinds.tables.asking.measuring import Measuring
 from kedge.kinds.tables.asking.mentions import TableMention
 from kedge.kinds.tables.asking.naming import naming
+from kedge.kinds.tables.asking.nouns import Thing
 from kedge.kinds.tables.plans.plan import DatePart, Func, Group, Measure, Order, TablePlan, Task
 from kedge.kinds.tables.schema import ColumnType
 
+_OFTEN = 0.65
+"""How sure `the most` without a figure is the number of rows."""
 _stem = Stemmer.Stemmer("english").stemWord
 
 
@@ -27,6 +30,8 @@ class Superlatives(Measuring):
         tag = self._super_tag(word)
         high = tag.startswith("super.high")
         concept = tag.partition("_")[2]
+        if word.has("super.quality") and self._any_loss():
+            high = not high
         word.role = "cue"
         self._figures.prefer = "maximum" if high else "minimum"
         rows = self._rows_ranked(word)
@@ -44,21 +49,17 @@ class Superlatives(Measuring):
         if rows and not func and (listed := self._ranked(rows, figure, high)):
             return listed
         if measure.func is Func.SUM:
-            single = self._wanted and self._wanted.column and self._wanted.column.distinct == self._table.rows
-            added = figure.added and self._wanted and concept in ("", "price") and not single
-            rated = self._wanted and not single and self._columns.rated(measure.column or "")
-            plain = Func.SUM if added else Func.AVERAGE if rated else Func.MAX if high else Func.MIN
-            if concept == "sold":
-                plain = Func.SUM
-            measure = replace(measure, func=func or plain)
-        group = self._wanted.group(self._dates) if self._wanted else None
-        if group is None and self._any("ask.when") and self._dates and concept != "date":
-            group = Group(self._dates.field, None if self._dates.type.measured else DatePart.DAY)
-        if group is None and self._any("ask.when") and concept != "date":
-            self.score *= OTHER_THING
+            measure = replace(measure, func=func or self._plain(figure, word, concept, high))
+        if self._wanted and self._wanted.column and self._wanted.column is self._calendar.day:
+            # "On which day": one day, not a number in all months.
+            self._wanted = Thing(self._wanted.mention, None, DatePart.DAY)
+        groups = self._grouped_by(self._wanted) if self._wanted else ()
+        if not groups and self._any("ask.when") and concept != "date":
+            groups = self._days()
+            self.score *= 1.0 if groups else OTHER_THING
         self._use("ask.when", "ask.which", "ask.list", "ask.much")
-        filters, having = self._filters(measure if group else None)
-        if group is None:
+        filters, having = self._filters(measure if groups else None)
+        if not groups:
             if self._wanted or measure.func not in (Func.MAX, Func.MIN):
                 self.refusal = f"it is not clear of what the “{word.text}” is asked for"
                 return None
@@ -69,7 +70,7 @@ class Superlatives(Measuring):
         plan = TablePlan(
             filters=filters,
             measures=(measure,),
-            groups=self._labelled(group),
+            groups=self._labelled(groups),
             having=having,
             order=Order(None, high),
             limit=self._limit or 1,
@@ -79,10 +80,34 @@ class Superlatives(Measuring):
             # "Returned the most articles": different ones, or how many times?
             times = replace(plan, measures=(Measure(Func.COUNT),))
             self.alternatives.append(Alternative(times, OTHER_MEASURE))
-        if measure.func is Func.SUM and not func and word.has("super.size") and self._once_or_in_all(measure):
+        if measure.func is Func.SUM and not func and self._once_or_in_all(measure) and plan.limit:
             once = replace(measure, func=Func.MAX if high else Func.MIN)
-            self.alternatives.append(Alternative(replace(plan, measures=(once,)), OTHER_MEASURE))
+            leaves = OTHER_MEASURE if plan.limit == 1 or self._counts_up(measure) else OTHER_THING
+            self.alternatives.append(Alternative(replace(plan, measures=(once,)), leaves))
         return plan
+
+    def _plain(self, figure: Figure, word: TableMention, concept: str, high: bool) -> Func:
+        """How the figures of a thing become one where no function is said."""
+        single = self._wanted and self._wanted.column and self._wanted.column.distinct == self._table.rows
+        # "The highest n" is that of one row, "the highest sales" those of all rows together.
+        once = word.has("super.size") and self._once_or_in_all(figure.measure) and not self._counts_up(figure.measure)
+        added = figure.added and self._wanted and concept in ("", "price") and not single and not once
+        if added or concept == "sold":
+            return Func.SUM
+        rated = self._wanted and not single and self._columns.rated(figure.measure.column or "")
+        return Func.AVERAGE if rated else Func.MAX if high else Func.MIN
+
+    def _any_loss(self) -> bool:
+        """Whether the best is the least, as of delays, errors and costs."""
+        named = [column for mention in self._content if mention.columns for column in mention.columns.columns]
+        return any(column.type.measured and self._columns.lost(column.field) for column in named)
+
+    def _days(self) -> tuple[Group, ...]:
+        """What `when` asks for: days, or years where a table has nothing smaller."""
+        by_numbers = () if self._dates_named() else self._calendar.group(DatePart.DAY)
+        if by_numbers or self._dates is None:
+            return by_numbers
+        return (Group(self._dates.field, None if self._dates.type.measured else DatePart.DAY),)
 
     def _rows_ranked(self, word: TableMention) -> TableMention | None:
         """The noun for rows whose first are asked for: the heaviest cars, which car has the highest."""
@@ -239,6 +264,9 @@ class Superlatives(Measuring):
         for tag, concept in (("super.big", "size"), ("super.tall", "height")):
             if word.has(tag) and self._columns.of_concept(concept):
                 return self._figures.of_concept(concept, word.text)
+        if self._wanted and word.has("super.amount") and self._any("verb.light"):
+            # "Which plane flew the most": most often.
+            return Figure(Measure(Func.COUNT), True, _OFTEN)
         said = self._wanted and not word.has("super.quality")
         figure = self._figures.of_concept("revenue", word.text) if said else None
         if figure:

@@ -6,6 +6,7 @@ is no computation ("snacks for a party") gives no plan or an unsure one, and the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -47,6 +48,8 @@ _LEFT_OVER = {
 """What each kind of mention that the plan does not use leaves of `sure`."""
 
 
+_ASKED_TWICE = re.compile(r"\band (?:where|when|who)\b", re.IGNORECASE)
+"""A second thing asked for, which no plan gives."""
 _COMPARING = tuple(
     f"compared.{name}" for name in "more less at_least at_most before after until or_more or_less".split()
 )
@@ -119,6 +122,8 @@ def _read(reading: TableReading, choice: int) -> tuple[UnderstoodTable, Assembly
         if kind == "column" and mention.start and reading.tokens[mention.start - 1].folded in _CONDITION:
             kind = "condition"
         sure *= _LEFT_OVER.get(kind, 1.0)
+    if _ASKED_TWICE.search(question):
+        sure *= _LEFT_OVER["word"]
     sure *= _BY_CHANCE ** sum(_by_chance(mention, reading) for mention in reading.content)
     if len(reading.tokens) >= MOST_TOKENS:
         sure *= 0.5

@@ -25,7 +25,7 @@ MOST_VALUES = 300_000
 MOST_LETTERS = 120
 MOST_WORDS = 8
 MOST_PARTIAL = 500
-_SEPARATORS = re.compile(r"\s*[/,;:|()&]\s*|\s+-\s+")
+_SEPARATORS = re.compile(r"(?:(?<!\s)\s+)?[/,;:|()&]\s*+|(?<!\s)\s+-\s+")
 
 EXACT, REORDERED, SEGMENT, ABBREVIATED, SOME_WORDS = 1.0, 0.97, 0.92, 0.88, 0.8
 SAME = 0.98
@@ -34,6 +34,7 @@ _MOST_MENDED = 16
 _SHORT_ALONE = 0.3
 """What it costs when a mended word of five letters or less stands alone: boots are no books."""
 _LOOSE = 0.55
+_OPENING = 0.85
 _LEAST = 4
 """Letters of a word that a typing error may lead to: a code of three letters is no misspelt word."""
 
@@ -99,6 +100,11 @@ class ValueIndex:
         asked = tuple(token.word for token in question[start:end])
         typed = " ".join(token.text for token in question[start:end]).lower()
         found = self._as_typed(asked, typed) or self._find(asked, question[start].quote > 0)
+        if question[start].text[:1].isupper():
+            found = [
+                (column, values, max(score, self._opening(asked, values)), rows)
+                for column, values, score, rows in found
+            ]
         return [ValueMatch(start, end, column, values, score, rows) for column, values, score, rows in found]
 
     def whole(self, asked: tuple[str, ...], start: int, end: int) -> list[ValueMatch]:
@@ -211,6 +217,11 @@ class ValueIndex:
             score = 0.6 + 0.3 * covered if len(values) == 1 else 0.4 + 0.3 * covered
             out.append((column, values, score, rows))
         return out
+
+    def _opening(self, asked: tuple[str, ...], values: tuple[str, ...]) -> float:
+        """How well words in capitals name the one value that begins with them: Delta, Delta Air Lines."""
+        named = words(values[0]) if len(values) == 1 else ()
+        return _OPENING if len(named) > len(asked) and named[: len(asked)] == asked else 0.0
 
     def _by_column(self, numbers: Iterable[int], score: float) -> list[tuple[str, tuple[str, ...], float, int]]:
         columns: dict[str, list[_Entry]] = defaultdict(list)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
 import duckdb
 
 from kedge.core.errors import StoreError
+from kedge.kinds.tables.asking.calendar import Calendar, read_calendar
 from kedge.kinds.tables.asking.columns import Columns
+from kedge.kinds.tables.asking.naming import naming
 from kedge.kinds.tables.asking.same import kind_of_values
 from kedge.kinds.tables.asking.values import ValueIndex, read_values
 from kedge.kinds.tables.plans.plan import Scalar
@@ -18,6 +20,13 @@ from kedge.kinds.tables.schema import Column, ColumnType, Table
 _MOST_PAIRS = 24
 _MOST_LABELS = 2
 _MOST_NAMED = 500
+_FEW = 12
+_MOST_CODES = 500
+_BOTH = 2
+_NEARLY_EACH = 0.9
+_TITLES = frozenset("name title label".split())
+_CODE = 5
+"""Letters of a code that a longer text may stand for."""
 _YES_NO = (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("ja", "nein"), ("si", "no"), ("oui", "non"))
 
 
@@ -32,8 +41,13 @@ class Vocabulary:
     """For the field of a column that only says yes or no, how it writes them."""
     kinds: frozenset[str] = frozenset()
     """What each row is, told from a column that is different in every row: `state`, `country`."""
+    calendar: Calendar = field(default_factory=Calendar)
+    """Columns with parts of dates."""
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """For the field of an id column, those of text columns with exactly one value for each id, and the reverse."""
+
+    names: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """For the field of an id column, those of the names or the title of which each id has one."""
 
     def one_thing(self, columns: Sequence[Column]) -> bool:
         """Whether all these columns have one value for each other."""
@@ -65,7 +79,18 @@ def read_vocabulary(connection: duckdb.DuckDBPyConnection, table: Table) -> Voca
     """Read what questions may name. Takes about a second per million rows. Raises StoreError."""
     values = read_values(connection, table)
     kinds = _kinds(table, values)
-    return Vocabulary(table, Columns(table), values, _flags(table, values), kinds, _labels(connection, table))
+    few = _written(values, {column.field for column in table.columns if column.type.worded and column.distinct <= _FEW})
+    labels = _labels(connection, table, values)
+    return Vocabulary(
+        table,
+        Columns(table),
+        values,
+        _flags(table, values),
+        kinds,
+        read_calendar(table, few),
+        labels,
+        _names(connection, table),
+    )
 
 
 def _kinds(table: Table, values: ValueIndex) -> frozenset[str]:
@@ -77,12 +102,18 @@ def _kinds(table: Table, values: ValueIndex) -> frozenset[str]:
     return frozenset(filter(None, map(kind_of_values, found.values())))
 
 
+def _written(values: ValueIndex, fields: Collection[str]) -> dict[str, list[str]]:
+    """The different values of these columns."""
+    out: dict[str, list[str]] = {field: [] for field in fields}
+    for entry in values.entries:
+        if entry.column in out:
+            out[entry.column].append(entry.value)
+    return out
+
+
 def _flags(table: Table, values: ValueIndex) -> dict[str, tuple[Scalar, Scalar]]:
     """Columns of true and false, 1 and 0, or yes and no."""
-    written: dict[str, list[str]] = {column.field: [] for column in table.columns if column.distinct == 2}
-    for entry in values.entries:
-        if entry.column in written:
-            written[entry.column].append(entry.value)
+    written = _written(values, {column.field for column in table.columns if column.distinct == 2})
     out: dict[str, tuple[Scalar, Scalar]] = {}
     for column in table.columns:
         if column.type is ColumnType.BOOLEAN:
@@ -97,25 +128,68 @@ def _flags(table: Table, values: ValueIndex) -> dict[str, tuple[Scalar, Scalar]]
     return out
 
 
-def _labels(connection: duckdb.DuckDBPyConnection, table: Table) -> dict[str, list[str]]:
-    """Pairs of an id and a text column with one value for each other: customer_id and company."""
-    ids = [column for column in table.columns if column.type is ColumnType.ID and column.distinct > 1]
+def _labels(connection: duckdb.DuckDBPyConnection, table: Table, values: ValueIndex) -> dict[str, list[str]]:
+    """Pairs of an id or a code and a text column with one value for each other: customer_id and company."""
     texts = [column for column in table.columns if column.type.worded and column.distinct > 1]
+    ids = [column for column in table.columns if column.type is ColumnType.ID and column.distinct > 1]
+    coded = _coded(texts, values)
     pairs = [
-        (one, two) for one in ids for two in texts if one.distinct == two.distinct and one.empty == 0 and two.empty == 0
+        (one, two)
+        for one in (*ids, *coded)
+        for two in texts
+        if one.distinct == two.distinct and two not in coded and (one in coded or one.empty == two.empty == 0)
     ]
     found: dict[str, list[str]] = {}
     for one, two in pairs[:_MOST_PAIRS]:
-        # Names of our own only.
-        text = f"SELECT count(*) FROM (SELECT DISTINCT {one.field}, {two.field} FROM {table.relation})"  # noqa: S608
-        try:
-            row = connection.cursor().execute(text).fetchone()
-        except duckdb.Error as error:
-            raise StoreError(f"The table could not be read: {error}", hint="Feed the table again.") from error
-        if row and row[0] == one.distinct and len(found.setdefault(one.field, [])) < _MOST_LABELS:
+        together = _together(connection, table, (one.field, two.field))
+        if together == one.distinct and len(found.setdefault(one.field, [])) < _MOST_LABELS:
             found[one.field].append(two.field)
             found.setdefault(two.field, []).append(one.field)
     return found
+
+
+def _together(connection: duckdb.DuckDBPyConnection, table: Table, fields: Sequence[str]) -> int:
+    """How many different combinations of these columns there are. StoreError."""
+    # Names of our own only.
+    filled = " OR ".join(f"{name} IS NOT NULL" for name in fields)
+    text = f"SELECT count(*) FROM (SELECT DISTINCT {', '.join(fields)} FROM {table.relation} WHERE {filled})"  # noqa: S608
+    try:
+        row = connection.cursor().execute(text).fetchone()
+    except duckdb.Error as error:
+        raise StoreError(f"The table could not be read: {error}", hint="Feed the table again.") from error
+    return int(row[0]) if row else 0
+
+
+def _names(connection: duckdb.DuckDBPyConnection, table: Table) -> dict[str, Sequence[str]]:
+    """Names beside the id of what they name: playerID, nameFirst and nameLast; movieId and title."""
+    persons = [field for field in naming(table) if table.column(field).type.worded]
+    ids = [column for column in table.columns if column.type is ColumnType.ID and 1 < column.distinct < table.rows]
+    out: dict[str, Sequence[str]] = {}
+    for column in [one for one in ids if one.empty == 0][:_MOST_LABELS]:
+        titled = [
+            [one.field]
+            for one in table.columns
+            if one.type.worded
+            and one.name.strip().lower() in _TITLES
+            and _NEARLY_EACH * column.distinct <= one.distinct < column.distinct
+        ]
+        for named in [*([persons] if len(persons) == _BOTH else []), *titled]:
+            if column.field not in out and _together(connection, table, (column.field, *named)) == column.distinct:
+                out[column.field] = named
+    return out
+
+
+def _coded(texts: Sequence[Column], values: ValueIndex) -> list[Column]:
+    """Columns of short codes in capitals or digits, each of which a longer text may stand for."""
+    few = {column.field for column in texts if 2 < column.distinct <= _MOST_CODES}
+    written = _written(values, few)
+    return [
+        column
+        for column in texts
+        if column.field in few
+        and written[column.field]
+        and all(len(value) <= _CODE and value == value.upper() for value in written[column.field])
+    ]
 
 
 def _day(value: object) -> date | None:

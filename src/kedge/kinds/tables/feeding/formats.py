@@ -24,12 +24,12 @@ _PLAIN = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,3})?")
 _MONEY = r"(?:[$€£¥₹₽₩₺₫₴₪฿]|[A-Z]{2}\$|USD|EUR|GBP|CHF|JPY|CNY|INR|VND|SEK|NOK|DKK|PLN|CZK|AUD|CAD|kr\.?|zł)"
 _SIGNED = re.compile(_MONEY)
 _NUMBER = re.compile(
-    rf"(?P<open>\()?\s*(?P<sign>[-+])?\s*(?:{_MONEY})?\s*(?P<sign2>[-+])?\s*"
-    rf"(?P<digits>\d[\d.,'’_\s]*|[.,]\d+)\s*(?:%|{_MONEY})?\s*(?P<close>\))?"
+    rf"(?P<open>\()?\s*(?:(?P<sign>[-+])\s*)?(?:{_MONEY}\s*)?(?:(?P<sign2>[-+])\s*)?"
+    rf"(?P<digits>\d(?:[\d.,'’_\s]*[\d.,'’_])?|[.,]\d+)\s*(?:(?:%|{_MONEY})\s*)?(?P<close>\))?"
 )
 _SQL_NUMBER = rf"\(?\s*[-+]?\s*(?:{_MONEY})?\s*[-+]?\s*(?:\d[\d.,''’_\s]*|[.,]\d+)\s*(?:%|{_MONEY})?\s*\)?"
 _TIME = r"(?P<time>[ T](?P<clock>\d{1,2}:\d{2}(?P<seconds>:\d{2}(?P<fraction>\.\d+)?)?)(?P<half> ?[AaPp][Mm])?)?"
-_ISO = re.compile(rf"\d{{4}}-\d{{1,2}}-\d{{1,2}}{_TIME}(?P<zone>Z|[+-]\d{{2}}:?\d{{2}})?")
+_ISO = re.compile(rf"\d{{4}}-\d{{1,2}}-\d{{1,2}}{_TIME}(?P<zone>Z|[+-]\d{{2}}(?::?\d{{2}})?)?")
 _YMD = re.compile(rf"\d{{4}}(?P<mark>[/.])\d{{1,2}}(?P=mark)\d{{1,2}}{_TIME}")
 _PARTS = re.compile(
     rf"(?P<first>\d{{1,2}})(?P<mark>[/.-])(?P<second>\d{{1,2}})(?P=mark)(?P<year>\d{{4}}|\d{{2}}){_TIME}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import duckdb
@@ -61,7 +61,29 @@ def tell(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> list[St
     fields = [f"c{place}" for place in range(len(names))]
     samples = {field: _samples(connection, field) for field in fields}
     comma = any(formats.has_decimal_comma(_filled(found)) for found in samples.values())
-    return [_column(connection, name, field, samples[field], comma) for name, field in zip(names, fields, strict=True)]
+    told = [_column(connection, name, field, samples[field], comma) for name, field in zip(names, fields, strict=True)]
+    return _with_empty_words(connection, told)
+
+
+def _with_empty_words(connection: duckdb.DuckDBPyConnection, columns: Sequence[Staged]) -> list[Staged]:
+    """What says that a number or date is missing (NA, n/a) says so in the file's columns of words as well."""
+    empty = ", ".join(f"'{token}'" for token in formats.EMPTY if token)
+    said: set[str] = set()
+    for column in columns:
+        if column.type.compared or column.type.dated:
+            found = f"SELECT DISTINCT lower(value) FROM v_{column.field} WHERE lower(value) IN ({empty})"  # noqa: S608
+            said |= {word for (word,) in connection.execute(found).fetchall()}
+    if not said:
+        return list(columns)
+    words = ", ".join(f"'{word}'" for word in sorted(said))
+    return [
+        replace(
+            column, expression=f"CASE WHEN lower(trim({column.field})) NOT IN ({words}) THEN {column.expression} END"
+        )
+        if column.expression == f"nullif(trim({column.field}), '')"
+        else column
+        for column in columns
+    ]
 
 
 def described(connection: duckdb.DuckDBPyConnection, relation: str, columns: Sequence[Staged]) -> list[Column]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kedge.models.languages import ENGLISH_ONLY, command
 from kedge.text.iso639 import UNKNOWN, language_of
 from kedge.text.languages import DEFAULT, guess
 
-ENGLISH_ONLY = frozenset(("minilm", "bge-small"))
-"""Embedders that know English alone."""
-MULTILINGUAL = "e5-multilingual"
 SAMPLED = 400
 """Texts of a table that are looked at."""
 FOREIGN = 0.2
@@ -34,11 +32,6 @@ def offer_for_texts(texts: Sequence[str], session: str, embedder: str) -> str:
         return ""
     foreign = sum(map(_foreign_letters, texts)) >= FOREIGN * len(texts)
     return _offer("table", session, embedder) if foreign or language_of(" ".join(texts)) not in ("en", UNKNOWN) else ""
-
-
-def command(session: str) -> str:
-    """Brings a model that knows about a hundred languages to a session."""
-    return f"pip install 'kedge[multilingual]' && kedge collection reindex {session} --embedder {MULTILINGUAL}"
 
 
 def _offer(what: str, session: str, embedder: str) -> str:

@@ -28,6 +28,8 @@ RARELY = 3
 """Power of the share of the question's words that a row holds, where vectors speak too: some words alone say little."""
 USUAL = "minilm"
 """The model to whose scale others are brought."""
+SAME = {"minilm:int8": "minilm"}
+"""Models whose similarities are those of another, computed otherwise."""
 LEAST_SPREAD = 0.05
 STEEPEST = 2.5
 
@@ -116,7 +118,7 @@ async def anchors_of(embedder: Embedder) -> tuple[float, float]:
 def usual_anchors(model: str) -> tuple[float, float]:
     """The same, as it is shipped for a model; that of the usual one for others."""
     known = _data()["anchors"]
-    foreign, own = known.get(model, known[USUAL])
+    foreign, own = known.get(SAME.get(model, model), known[USUAL])
     return foreign, own
 
 
@@ -125,6 +127,7 @@ def shipped(*, composed: bool) -> Mapping[str, RowWeights]:
     """By the name of an embedder, for texts that are composed of words or for those that are embedded."""
     kind = "composed" if composed else "embedded"
     found = {name: ways[kind] for name, ways in _data()["weights"].items()}
+    found |= {name: found[like] for name, like in SAME.items()}
     return {name: RowWeights(tuple(one["cells"]), tuple(one["whole"])) for name, one in found.items()}
 
 

@@ -12,7 +12,7 @@ import typer
 from kedge.core.errors import UsageError
 from kedge.core.excerpt import excerpt
 from kedge.core.outside import to_json
-from kedge.core.values import DEFAULT_TENANT, Deleted
+from kedge.core.values import DEFAULT_TENANT, MAX_OFFSET, Deleted
 from kedge.kinds.tables.surfaces.opened import sessions_of
 from kedge.kinds.tables.values import ExportedRows
 from kedge.surfaces.cli.common import CommandRun, command, scope
@@ -84,7 +84,7 @@ def bad_rows(
     session: CommandRun,
     name: Name,
     limit: Annotated[int, typer.Option(min=1, help="How many.")] = 100,
-    offset: Annotated[int, typer.Option(min=0, help="How many to leave out first.")] = 0,
+    offset: Annotated[int, typer.Option(min=0, max=MAX_OFFSET, help="How many to leave out first.")] = 0,
 ) -> None:
     """List the rows that were put aside, with file, line and reason."""
     settings = session.settings()

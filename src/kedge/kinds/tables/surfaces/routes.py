@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from kedge.core import telemetry
 from kedge.core.errors import UsageError
 from kedge.core.untrusted import file_name
-from kedge.core.values import Accepted, Answer, IngestMode, IngestRequest, Json, Query, Scope
+from kedge.core.values import MAX_OFFSET, Accepted, Answer, IngestMode, IngestRequest, Json, Query, Scope
 from kedge.core.values.filters import from_mapping
 from kedge.kinds.tables.kind import KIND
 from kedge.kinds.tables.surfaces.bodies import (
@@ -171,7 +171,7 @@ async def bad_rows(
     engine: EngineDep,
     tenant: TenantDep,
     limit: Annotated[int, Parameter(ge=1, le=1000)] = 100,
-    offset: Annotated[int, Parameter(ge=0)] = 0,
+    offset: Annotated[int, Parameter(ge=0, le=MAX_OFFSET)] = 0,
 ) -> RefusedRowPage:
     """Records of the files that could not be used, with file, line and reason."""
     found = await sessions_of(engine).bad_rows(Scope(tenant, session_id), limit, offset)

@@ -8,7 +8,8 @@ from collections.abc import Collection as AbstractCollection
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from kedge.core.errors import ConflictError, NotFoundError, UsageError
+from kedge.core.acting import acting_as, actor
+from kedge.core.errors import ConflictError, HeldError, NotFoundError, UsageError
 from kedge.core.ids import new_id
 from kedge.core.settings import Settings
 from kedge.core.values import (
@@ -23,7 +24,11 @@ from kedge.core.values import (
     Passage,
     Scope,
 )
+from kedge.stores.catalog.memory.conversations import MemoryConversations
 from kedge.stores.catalog.memory.indexes import MemoryIndexes
+from kedge.stores.catalog.memory.past import MemoryPast, part_from_past
+from kedge.stores.catalog.memory.rights import MemoryAuditLog, MemoryRights
+from kedge.stores.catalog.memory.sources import MemorySources
 from kedge.stores.catalog.memory.state import State, Version
 from kedge.stores.catalog.ports import DeadPassages, QueryRecord
 
@@ -38,7 +43,10 @@ class MemoryCollections:
         found = self._state.collections.get(scope)
         if found is None:
             return None
-        live = [d for d in self._state.within(scope) if d.live_version is not None]
+        who = actor()
+        if who is not None and not who.may_read(self._state.rules.get((scope, ""))):
+            return None
+        live = [d for d in self._state.seen(scope) if d.live_version is not None]
         return replace(found, documents=len(live), passages=sum(len(self._state.visible(d)) for d in live))
 
     async def all(self, tenant: str) -> list[Collection]:
@@ -48,7 +56,8 @@ class MemoryCollections:
 
     async def everywhere(self) -> list[Collection]:
         tenants = sorted({scope.tenant for scope in self._state.collections})
-        return [collection for tenant in tenants for collection in await self.all(tenant)]
+        with acting_as(None):
+            return [collection for tenant in tenants for collection in await self.all(tenant)]
 
     async def put(self, collection: Collection) -> None:
         old = self._state.collections.get(collection.scope, collection)
@@ -57,7 +66,12 @@ class MemoryCollections:
 
     async def delete(self, scope: Scope) -> None:
         state = self._state
+        for hold in state.holds.values():
+            if hold.scope == scope:
+                raise HeldError(hold.document_id, hold.reason)
         gone = {document.id for document in state.within(scope)}
+        state.rules = {key: value for key, value in state.rules.items() if key[0] != scope}
+        state.unsettled -= gone
         state.collections.pop(scope, None)
         state.documents = {key: value for key, value in state.documents.items() if key not in gone}
         state.versions = {key: value for key, value in state.versions.items() if value.document.id not in gone}
@@ -74,15 +88,17 @@ class MemoryDocuments:
 
     async def get(self, tenant: str, document_id: str) -> Document | None:
         found = self._state.documents.get(document_id)
-        return found if found is not None and found.scope.tenant == tenant else None
+        if found is None or found.scope.tenant != tenant:
+            return None
+        return found if found in self._state.seen(found.scope) else None
 
     async def find(self, scope: Scope, urls: Sequence[str]) -> dict[str, Document]:
-        return {document.url: document for document in self._state.within(scope) if document.url in set(urls)}
+        return {document.url: document for document in self._state.seen(scope) if document.url in set(urls)}
 
     async def page(
         self, scope: Scope, *, status: DocumentStatus | None = None, limit: int = 100, offset: int = 0
     ) -> list[Document]:
-        documents = self._state.within(scope)
+        documents = self._state.seen(scope)
         if status is None:
             found = [document for document in documents if document.status != DocumentStatus.ARCHIVED]
         else:
@@ -109,8 +125,12 @@ class MemoryDocuments:
                 live_version=None,
                 chunk_count=0,
                 created_at=known.created_at if known else document.created_at or datetime.now(UTC),
+                readers=known.readers if known is not None and document.id in state.given else document.readers,
             )
+            if known is not None and document.readers is None:
+                state.documents[document.id] = replace(state.documents[document.id], readers=known.readers)
         state.kill(v for v in state.of(document.id) if v.state == "building" and v.id != version_id)
+        part_from_past(state, version_id)
         version = state.versions.setdefault(version_id, Version(version_id, document))
         version.document = document
         if version.state == "dead":
@@ -129,16 +149,23 @@ class MemoryDocuments:
         versions = [self._state.versions.get(version_id) for version_id in version_ids]
         ready = [version for version in versions if version is not None and version.state != "dead"]
         if len(ready) < len(versions):
-            raise ConflictError("A version that is no longer being built cannot be switched to.")
+            raise ConflictError(
+                "A version that is no longer being built cannot be switched to.", hint="Ingest it again."
+            )
         if any(sorted(version.passages) != list(range(len(version.passages))) for version in ready):
-            raise ConflictError("A version lacks some of its passages; nothing was switched.")
+            raise ConflictError("A version lacks some of its passages; nothing was switched.", hint="Ingest it again.")
+        now = datetime.now(UTC)
+        for version in ready:
+            held = self._state.holds.get(version.document.id)
+            if held is not None and self._state.documents[held.document_id].live_version not in (None, version.id):
+                raise HeldError(held.document_id, held.reason)
         for version in sorted(ready, key=lambda version: version.state == "building"):
-            self._show(version)
+            self._show(version, now)
         shown = {document.live_version for document in self._state.documents.values()}
-        self._state.kill(v for v in self._state.versions.values() if v.state == "live" and v.id not in shown)
+        self._state.kill((v for v in self._state.versions.values() if v.state == "live" and v.id not in shown), now)
 
-    def _show(self, version: Version) -> None:
-        version.state = "live"
+    def _show(self, version: Version, now: datetime) -> None:
+        version.state, version.live_from = "live", version.live_from or now
         old = self._state.documents[version.document.id]
         self._state.retired.discard(old.id)
         self._state.documents[old.id] = replace(
@@ -150,7 +177,10 @@ class MemoryDocuments:
             chunk_count=len(version.passages),
             created_at=old.created_at,
             ingested_at=version.document.ingested_at or datetime.now(UTC),
+            readers=(readers := self._state.said(version)),
         )
+        if readers != old.readers:
+            self._state.unsettled.add(old.id)
 
     async def fail(self, version_id: str, message: str) -> None:
         version = self._state.versions.get(version_id)
@@ -162,8 +192,11 @@ class MemoryDocuments:
         status = DocumentStatus.FAILED if document.live_version is None else document.status
         self._state.documents[document.id] = replace(document, status=status, error_message=message)
 
-    async def retire(self, scope: Scope, document_ids: Sequence[str]) -> list[str]:
+    async def retire(self, scope: Scope, document_ids: Sequence[str], *, erase: bool = True) -> list[str]:
         visible: list[str] = []
+        for held in (self._state.holds.get(one.id) for one in self._in_scope(scope, document_ids)):
+            if held is not None:
+                raise HeldError(held.document_id, held.reason)
         for document in self._in_scope(scope, document_ids):
             if document.status == DocumentStatus.ARCHIVED:
                 continue
@@ -175,6 +208,8 @@ class MemoryDocuments:
             )
         touched = set(document_ids) & self._state.retired
         self._state.kill(v for v in self._state.versions.values() if v.document.id in touched)
+        if erase:
+            self._state.forget_past(document.id for document in self._in_scope(scope, document_ids))
         return visible
 
     def _in_scope(self, scope: Scope, document_ids: Sequence[str]) -> list[Document]:
@@ -200,7 +235,9 @@ class MemoryPassages:
     async def stage(self, passages: Sequence[Passage], index_name: str) -> list[str]:
         versions = {p.version_id: self._state.versions.get(p.version_id) for p in passages}
         if any(version is None or version.state == "dead" for version in versions.values()):
-            raise ConflictError("Passages of a version that is no longer being built cannot be staged.")
+            raise ConflictError(
+                "Passages of a version that is no longer being built cannot be staged.", hint="Ingest it again."
+            )
         for passage in passages:
             version = versions[passage.version_id]
             if version is not None and version.state == "building":
@@ -226,14 +263,17 @@ class MemoryPassages:
 
     async def live(self, scope: Scope, passage_ids: Sequence[str]) -> dict[str, Passage]:
         wanted = set(passage_ids)
-        visible = (p for document in self._state.within(scope) for p in self._state.visible(document))
+        visible = (p for document in self._state.seen(scope) for p in self._state.visible(document))
         return {passage.id: passage for passage in visible if passage.id in wanted}
+
+    async def visible(self, scope: Scope, passage_ids: Sequence[str]) -> set[str]:
+        return set(await self.live(scope, passage_ids))
 
     async def of_document(
         self, tenant: str, document_id: str, *, first: int = 0, last: int | None = None
     ) -> list[Passage]:
         document = self._state.documents.get(document_id)
-        if document is None or document.scope.tenant != tenant:
+        if document is None or document.scope.tenant != tenant or document not in self._state.seen(document.scope):
             return []
         visible = self._state.visible(document)
         collection = self._state.collections.get(document.scope)
@@ -245,7 +285,7 @@ class MemoryPassages:
         ]
 
     async def scan(self, scope: Scope, batch: int = 1000) -> AsyncIterator[list[Passage]]:
-        documents = sorted(self._state.within(scope), key=lambda document: document.id)
+        documents = sorted(self._state.seen(scope), key=lambda document: document.id)
         everything = [passage for document in documents for passage in self._state.visible(document)]
         for start in range(0, len(everything), batch):
             yield everything[start : start + batch]
@@ -255,6 +295,7 @@ class MemoryPassages:
             version
             for version in self._state.versions.values()
             if version.state == "dead"
+            and not version.kept
             and scope in (None, version.document.scope)
             and document_id in (None, version.document.id)
         ]
@@ -266,13 +307,15 @@ class MemoryPassages:
                 version_id=version.id,
                 passage_ids=tuple(p.id for _, p in sorted(version.passages.items()) if p.id not in held),
                 document_gone=all(other.state == "dead" for other in self._state.of(version.document.id)),
+                was_live=version.span,
             )
             for version in sorted(dead, key=lambda version: (version.died, version.id))[:limit]
         ]
 
     async def forget(self, version_ids: Sequence[str]) -> None:
         for version_id in version_ids:
-            if version_id in self._state.versions and self._state.versions[version_id].state == "dead":
+            version = self._state.versions.get(version_id)
+            if version is not None and version.state == "dead" and not version.kept:
                 del self._state.versions[version_id]
 
 
@@ -284,7 +327,7 @@ class MemoryJobs:
 
     async def put(self, job: Job) -> None:
         if not 0 <= job.progress <= 100:
-            raise UsageError(f"The progress of a job is 0 to 100, not {job.progress}.")
+            raise UsageError(f"The progress of a job is 0 to 100, not {job.progress}.", hint="Give it in percent.")
         old = self._state.jobs.get(job.id)
         created = job.created_at or (old.created_at if old else datetime.now(UTC))
         self._state.jobs[job.id] = replace(job, created_at=created, request=dict(job.request))
@@ -357,7 +400,9 @@ class MemoryAnalytics:
     ) -> str:
         scale = "binary" if binary or rating == 0 else "five"
         if rating not in ((0, 1) if scale == "binary" else range(1, 6)):
-            raise UsageError(f"The rating {rating} is neither from 1 to 5 nor a binary 0 or 1.")
+            raise UsageError(
+                f"The rating {rating} is neither from 1 to 5 nor a binary 0 or 1.", hint="Give 1 to 5, or 0 or 1."
+            )
         query = self._state.queries.get(query_id)
         if query is None or query.tenant != tenant:
             raise NotFoundError(f"There is no query {query_id!r}.", hint="Use the query_id of an answer.")
@@ -433,10 +478,15 @@ class MemoryCatalog:
         self.collections = MemoryCollections(state)
         self.documents = MemoryDocuments(state)
         self.passages = MemoryPassages(state)
+        self.past = MemoryPast(state)
         self.indexes = MemoryIndexes(state)
         self.jobs = MemoryJobs(state)
         self.keys = MemoryKeys()
+        self.conversations = MemoryConversations()
+        self.sources = MemorySources()
         self.analytics = MemoryAnalytics(state)
+        self.rights = MemoryRights(state)
+        self.audit = MemoryAuditLog(state, self.conversations)
 
     async def integrity(self) -> list[str]:
         return []

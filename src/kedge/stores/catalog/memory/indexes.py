@@ -30,7 +30,9 @@ class MemoryIndexes:
         used = self._state.collections.get(spare.scope)
         known = self._state.spare.get((spare.scope, spare.index_name))
         if used is None or known is None or known.state is IndexState.DROPPING:
-            raise ConflictError(f"The index {spare.index_name} is not there to be used; nothing was switched.")
+            raise ConflictError(
+                f"The index {spare.index_name} is not there to be used; nothing was switched.", hint="Build it again."
+            )
         del self._state.spare[spare.scope, spare.index_name]
         for old in await self.spare(spare.scope):
             if old.state is IndexState.KEPT:

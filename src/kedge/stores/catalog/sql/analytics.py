@@ -125,7 +125,7 @@ def _feedback(connection: Connection, tenant: str, query_id: str, said: Mapping[
 def _sweep(connection: Connection, before: datetime) -> int:
     old = select(rag_queries.c.id).where(rag_queries.c.timestamp < before).limit(SWEPT)
     ids = list(connection.execute(old).scalars())
-    _forget(connection, ids)
+    forget_queries(connection, ids)
     unused = ~select(rag_queries.c.id).where(_of_session).exists()
     connection.execute(delete(analytics_sessions).where(unused & (analytics_sessions.c.started_at < before)))
     return len(ids)
@@ -134,7 +134,7 @@ def _sweep(connection: Connection, before: datetime) -> int:
 def _erase(connection: Connection, tenant: str, user_hash: str) -> tuple[int, list[str]]:
     own = (rag_queries.c.tenant == tenant) & (rag_queries.c.user_hash == user_hash)
     rows = connection.execute(select(rag_queries.c.id, rag_queries.c.session_id).where(own)).all()
-    _forget(connection, [row.id for row in rows])
+    forget_queries(connection, [row.id for row in rows])
     theirs = (analytics_sessions.c.tenant == tenant) & (analytics_sessions.c.user_hash == user_hash)
     begun = list(connection.execute(select(analytics_sessions.c.id).where(theirs)).scalars())
     first = (
@@ -150,7 +150,7 @@ def _erase(connection: Connection, tenant: str, user_hash: str) -> tuple[int, li
     return len(rows), sorted({row.session_id for row in rows if row.session_id is not None}.union(begun))
 
 
-def _forget(connection: Connection, query_ids: Sequence[str]) -> None:
+def forget_queries(connection: Connection, query_ids: Sequence[str]) -> None:
     for some in batches(query_ids):
         connection.execute(delete(retrieval_metrics).where(retrieval_metrics.c.query_id.in_(some)))
         connection.execute(delete(feedback_events).where(feedback_events.c.query_id.in_(some)))

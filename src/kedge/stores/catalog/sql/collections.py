@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, Row, delete, func, select, update
+from collections.abc import Mapping
 
+from sqlalchemy import ColumnElement, Connection, Row, delete, func, select, true, update
+
+from kedge.core.acting import actor
+from kedge.core.errors import HeldError
 from kedge.core.values import Collection, Scope
 from kedge.stores.catalog.sql.database import Database, upsert
 from kedge.stores.catalog.sql.schema import (
@@ -14,6 +18,14 @@ from kedge.stores.catalog.sql.schema import (
     passages,
 )
 from kedge.stores.catalog.sql.schema import collections as table
+from kedge.stores.catalog.sql.schema_rights import (
+    audience_readers,
+    audiences,
+    legal_holds,
+    reading_rules,
+    unsettled_documents,
+)
+from kedge.stores.catalog.sql.seeing import shut_collections, unseen_counts
 
 _REPLACED = ("embedder", "dimension", "generation", "index_name", "topics")
 
@@ -42,18 +54,24 @@ class SqlCollections:
 
 def _get(connection: Connection, scope: Scope) -> Collection | None:
     where = (table.c.tenant == scope.tenant) & (table.c.name == scope.collection)
-    row = connection.execute(select(table).where(where)).first()
-    return None if row is None else _collection(row)
+    row = connection.execute(select(table).where(where & _open(scope.tenant))).first()
+    return None if row is None else _collection(row, unseen_counts(connection, scope.tenant))
 
 
 def _all(connection: Connection, tenant: str) -> list[Collection]:
-    rows = connection.execute(select(table).where(table.c.tenant == tenant).order_by(table.c.name))
-    return [_collection(row) for row in rows]
+    unseen = unseen_counts(connection, tenant)
+    own = select(table).where((table.c.tenant == tenant) & _open(tenant))
+    return [_collection(row, unseen) for row in connection.execute(own.order_by(table.c.name))]
+
+
+def _open(tenant: str) -> ColumnElement[bool]:
+    """True for a collection that the actor in force may read."""
+    return true() if actor() is None else table.c.name.not_in(shut_collections(tenant))
 
 
 def _everywhere(connection: Connection) -> list[Collection]:
     rows = connection.execute(select(table).order_by(table.c.tenant, table.c.name))
-    return [_collection(row) for row in rows]
+    return [_collection(row, {}) for row in rows]
 
 
 def _put(connection: Connection, collection: Collection) -> None:
@@ -73,6 +91,16 @@ def _put(connection: Connection, collection: Collection) -> None:
 
 def _delete(connection: Connection, scope: Scope) -> None:
     of_scope = (documents.c.tenant == scope.tenant) & (documents.c.collection == scope.collection)
+    held = (legal_holds.c.tenant == scope.tenant) & (legal_holds.c.collection == scope.collection)
+    hold = connection.execute(select(legal_holds).where(held).limit(1)).first()
+    if hold is not None:
+        raise HeldError(hold.document_id, hold.reason)
+    here = (audiences.c.tenant == scope.tenant) & (audiences.c.collection == scope.collection)
+    theirs = select(audiences.c.id).where(here)
+    connection.execute(delete(audience_readers).where(audience_readers.c.audience.in_(theirs)))
+    for rights in (audiences, reading_rules, unsettled_documents):
+        own = (rights.c.tenant == scope.tenant) & (rights.c.collection == scope.collection)
+        connection.execute(delete(rights).where(own))
     versions = select(document_versions.c.id).join(documents).where(of_scope)
     theirs = select(passages.c.passage_id).where(passages.c.version_id.in_(versions))
     connection.execute(delete(passage_indexes).where(passage_indexes.c.passage_id.in_(theirs)))
@@ -85,8 +113,9 @@ def _delete(connection: Connection, scope: Scope) -> None:
     connection.execute(delete(table).where((table.c.tenant == scope.tenant) & (table.c.name == scope.collection)))
 
 
-def _collection(row: Row[tuple[object, ...]]) -> Collection:
+def _collection(row: Row[tuple[object, ...]], unseen: Mapping[str, tuple[int, int]]) -> Collection:
     values = row._mapping
+    hidden_documents, hidden_passages = unseen.get(values["name"], (0, 0))
     return Collection(
         scope=Scope(values["tenant"], values["name"]),
         kind=values["kind"],
@@ -96,39 +125,47 @@ def _collection(row: Row[tuple[object, ...]]) -> Collection:
         index_name=values["index_name"],
         created_at=values["created_at"],
         topics=tuple(values["topics"]),
-        documents=values["live_documents"],
-        passages=values["live_passages"],
+        documents=values["live_documents"] - hidden_documents,
+        passages=values["live_passages"] - hidden_passages,
     )
 
 
-Totals = dict[tuple[str, str], tuple[int, int]]
-"""(tenant, collection) → (visible documents, visible passages)."""
+Totals = dict[tuple[str, str, str | None], tuple[int, int]]
+"""(tenant, collection, audience) → (visible documents, visible passages)."""
 
 
 def totals(connection: Connection, document_ids: list[str]) -> Totals:
-    """What these documents add to their collections' counts at this moment; one batch of ids."""
+    """What these documents add to the counts of their collections and audiences at this moment; one batch of ids."""
     statement = (
         select(
             documents.c.tenant,
             documents.c.collection,
+            documents.c.audience,
             func.count(documents.c.live_version),
             func.sum(documents.c.chunk_count),
         )
         .where(documents.c.id.in_(document_ids))
-        .group_by(documents.c.tenant, documents.c.collection)
+        .group_by(documents.c.tenant, documents.c.collection, documents.c.audience)
     )
-    return {(row[0], row[1]): (row[2], row[3]) for row in connection.execute(statement)}
+    return {(row[0], row[1], row[2]): (row[3], row[4]) for row in connection.execute(statement)}
 
 
 def count_change(connection: Connection, before: Totals, after: Totals) -> None:
-    """Add the difference to the collections' counts."""
-    for (tenant, name), (live_documents, live_passages) in after.items():
-        old_documents, old_passages = before[tenant, name]
-        connection.execute(
-            update(table)
-            .where((table.c.tenant == tenant) & (table.c.name == name))
-            .values(
-                live_documents=table.c.live_documents + live_documents - old_documents,
-                live_passages=table.c.live_passages + live_passages - old_passages,
+    """Add the difference to the counts of the collections and of the audiences."""
+    for tenant, name, audience in dict.fromkeys([*before, *after]):
+        old_documents, old_passages = before.get((tenant, name, audience), (0, 0))
+        new_documents, new_passages = after.get((tenant, name, audience), (0, 0))
+        if (old_documents, old_passages) == (new_documents, new_passages):
+            continue
+        for counts, this in (
+            (table, (table.c.tenant == tenant) & (table.c.name == name)),
+            *(() if audience is None else ((audiences, audiences.c.id == audience),)),
+        ):
+            connection.execute(
+                update(counts)
+                .where(this)
+                .values(
+                    live_documents=counts.c.live_documents + new_documents - old_documents,
+                    live_passages=counts.c.live_passages + new_passages - old_passages,
+                )
             )
-        )

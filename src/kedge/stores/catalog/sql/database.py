@@ -50,7 +50,9 @@ class Database:
         self._closed = False
         with translated(self.where):
             if server is None:
-                Path(self.where).parent.mkdir(parents=True, exist_ok=True)
+                if not sqlite.is_fixed(Path(self.where)):
+                    Path(self.where).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                    Path(self.where).touch(mode=0o600)  # what SQLite makes beside it gets the same rights
                 self._engine = sqlite.open_engine(parsed, READERS + 1)
             else:
                 self._engine = postgresql.open_engine(server, READERS + 1, part, on_connect)

@@ -9,16 +9,19 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, insert, select, update
 
 from kedge.core.errors import ConflictError, NotFoundError, UsageError
-from kedge.core.values import Document, DocumentStatus, Scope
+from kedge.core.values import Document, DocumentStatus, Readers, Scope
 from kedge.stores.batches import batches
 from kedge.stores.catalog.sql.database import Database
+from kedge.stores.catalog.sql.past import forget_past, part_from_past
+from kedge.stores.catalog.sql.rights import put_readers, refuse_held
 from kedge.stores.catalog.sql.schema import collections, documents, passages
 from kedge.stores.catalog.sql.schema import document_versions as versions
+from kedge.stores.catalog.sql.seeing import audience_of, seen
 from kedge.stores.catalog.sql.versions import BUILDING, DEAD, LIVE, counted, kill
 
 _DESCRIPTIVE = (
     *("title", "format", "external_id", "author", "topic_tag"),
-    *("file_hash", "file_size", "metadata", "updated_at", "ingested_at"),
+    *("file_hash", "content_hash", "file_size", "metadata", "updated_at", "ingested_at"),
 )
 """Fields of a document that a version brings along and that the switch makes visible."""
 IN_BUILDING = (
@@ -60,8 +63,8 @@ class SqlDocuments:
     async def fail(self, version_id: str, message: str) -> None:
         await self._database.write(_fail, version_id, message)
 
-    async def retire(self, scope: Scope, document_ids: Sequence[str]) -> list[str]:
-        return await self._database.write(_retire, scope, document_ids)
+    async def retire(self, scope: Scope, document_ids: Sequence[str], *, erase: bool = True) -> list[str]:
+        return await self._database.write(_retire, scope, document_ids, erase)
 
     async def archive(self, scope: Scope, document_ids: Sequence[str]) -> None:
         await self._database.write(_archive, scope, document_ids)
@@ -78,7 +81,7 @@ def _within(scope: Scope) -> ColumnElement[bool]:
 
 
 def _get(connection: Connection, tenant: str, document_id: str) -> Document | None:
-    where = (documents.c.id == document_id) & (documents.c.tenant == tenant)
+    where = (documents.c.id == document_id) & (documents.c.tenant == tenant) & seen()
     row = connection.execute(select(documents).where(where)).first()
     return None if row is None else _document(row)
 
@@ -86,7 +89,7 @@ def _get(connection: Connection, tenant: str, document_id: str) -> Document | No
 def _find(connection: Connection, scope: Scope, urls: Sequence[str]) -> dict[str, Document]:
     found: dict[str, Document] = {}
     for some in batches(dict.fromkeys(urls)):
-        rows = connection.execute(select(documents).where(_within(scope) & documents.c.url.in_(some)))
+        rows = connection.execute(select(documents).where(_within(scope) & documents.c.url.in_(some) & seen()))
         found.update((row.url, _document(row)) for row in rows)
     return found
 
@@ -96,7 +99,8 @@ def _page(
 ) -> list[Document]:
     archived = documents.c.status != DocumentStatus.ARCHIVED.value
     wanted = archived if status is None else documents.c.status == status.value
-    statement = select(documents).where(_within(scope) & wanted).order_by(documents.c.url).limit(limit).offset(offset)
+    found = select(documents).where(_within(scope) & wanted & seen())
+    statement = found.order_by(documents.c.url).limit(limit).offset(offset)
     return [_document(row) for row in connection.execute(statement)]
 
 
@@ -108,8 +112,12 @@ def _retired(connection: Connection, scope: Scope) -> list[str]:
 def _document(row: Row[Any]) -> Document:
     values = dict(row._mapping)
     values.pop("retired_at")
+    values.pop("audience")
+    values.pop("readers_given")
+    readers = values.pop("readers")
     scope = Scope(values.pop("tenant"), values.pop("collection"))
-    return Document(scope=scope, status=DocumentStatus(values.pop("status")), **values)
+    status = DocumentStatus(values.pop("status"))
+    return Document(scope=scope, status=status, readers=None if readers is None else tuple(readers), **values)
 
 
 # ---------------------------------------------------------------- building
@@ -142,25 +150,43 @@ def _rows(connection: Connection, statement: Select[Any]) -> list[tuple[Any, Any
 
 def _insert_new(connection: Connection, new: Sequence[tuple[Document, str]]) -> None:
     if new:
-        connection.execute(insert(documents), [_new_document(document) for document, _ in new])
+        audiences = _audiences(connection, [document for document, _ in new])
+        rows = [{**_new_document(document), "audience": audiences[document.id]} for document, _ in new]
+        connection.execute(insert(documents), rows)
         connection.execute(insert(versions), [_new_version(document, version_id) for document, version_id in new])
+
+
+def _audiences(connection: Connection, new: Sequence[Document]) -> dict[str, str | None]:
+    """By document: who may see it from the first moment on, when it has a name and no passages yet."""
+    known: dict[tuple[Scope, Readers | None], str | None] = {}
+    for one in new:
+        if (one.scope, one.readers) not in known:
+            known[one.scope, one.readers] = audience_of(connection, one.scope, one.readers)
+    return {one.id: known[one.scope, one.readers] for one in new}
 
 
 def _begin_again(connection: Connection, document: Document, version_id: str) -> None:
     """A document that is known: bring it up to date if readers see nothing of it; one version in building at a time."""
-    found = connection.execute(select(documents.c.live_version).where(documents.c.id == document.id)).one()
+    columns = (documents.c.live_version, documents.c.readers_given)
+    found = connection.execute(select(*columns).where(documents.c.id == document.id)).one()
     if found.live_version is None:
         pending = {**_pending(document), "retired_at": None}
         connection.execute(update(documents).where(documents.c.id == document.id).values(pending))
+        if document.readers is not None and not found.readers_given:
+            put_readers(connection, document.id, document.scope, document.readers)
     held = connection.execute(
         select(versions.c.id, versions.c.state).where(versions.c.document_id == document.id)
     ).all()
     kill(connection, [row.id for row in held if row.state == BUILDING and row.id != version_id])
     state = next((row.state for row in held if row.id == version_id), None)
+    if state == DEAD and part_from_past(connection, version_id):
+        state = None
     if state is None:
         connection.execute(insert(versions), [_new_version(document, version_id)])
     else:
-        values = {**_pending(document), "died": None, "state": LIVE if state == LIVE else BUILDING}
+        said = None if document.readers is None else list(document.readers)
+        values = {**_pending(document), "readers": said}
+        values |= {"died": None, "state": LIVE if state == LIVE else BUILDING}
         connection.execute(update(versions).where(versions.c.id == version_id).values(values))
 
 
@@ -171,13 +197,16 @@ def _pending(document: Document) -> dict[str, Any]:
 
 
 def _new_document(document: Document) -> dict[str, Any]:
-    identity = {"id": document.id, "tenant": document.scope.tenant, "collection": document.scope.collection}
+    identity: dict[str, Any] = {"id": document.id, "tenant": document.scope.tenant}
+    identity |= {"collection": document.scope.collection}
+    identity |= {"readers": None if document.readers is None else list(document.readers)}
     created = document.created_at or datetime.now(UTC)
     return {**_pending(document), **identity, "url": document.url, "retired_at": None, "created_at": created}
 
 
 def _new_version(document: Document, version_id: str) -> dict[str, Any]:
-    identity = {"id": version_id, "document_id": document.id, "state": BUILDING}
+    said = None if document.readers is None else list(document.readers)
+    identity = {"id": version_id, "document_id": document.id, "state": BUILDING, "readers": said}
     return {**_pending(document), **identity, "died": None, "created_at": datetime.now(UTC)}
 
 
@@ -219,14 +248,29 @@ def _switch(connection: Connection, version_ids: Sequence[str]) -> None:
     _refuse_incomplete(version_ids, rows)
     # A document that is named twice, by its live version and by the one in building, gets the latter.
     chosen = {row.document_id: row for row in sorted(rows, key=lambda row: row.state == BUILDING)}
+    now = datetime.now(UTC)
+    refuse_held(connection, _replacing(connection, chosen))
     with counted(connection, list(chosen)):
-        kill(connection, _replaced_by(connection, chosen))
+        kill(connection, _replaced_by(connection, chosen), now)
         for ids in batches(row.id for row in chosen.values()):
-            connection.execute(update(versions).where(versions.c.id.in_(ids)).values(state=LIVE, died=None))
-        now = datetime.now(UTC)
+            these = versions.c.id.in_(ids)
+            since = func.coalesce(versions.c.live_from, now)
+            connection.execute(update(versions).where(these).values(state=LIVE, died=None, live_from=since))
         changes = [_made_visible(row, now) for row in chosen.values()]
         if changes:
             connection.execute(_SHOW, changes)
+    _say_readers(connection, chosen)
+
+
+def _say_readers(connection: Connection, chosen: dict[str, Row[Any]]) -> None:
+    """What the sources say of readers holds with the switch; where they say nothing, what was given stays."""
+    said = {key: tuple(row.readers) for key, row in chosen.items() if row.readers is not None}
+    for ids in batches(said):
+        columns = (documents.c.id, documents.c.tenant, documents.c.collection, documents.c.readers)
+        free = documents.c.id.in_(ids) & ~documents.c.readers_given
+        for row in connection.execute(select(*columns).where(free)).all():
+            if row.readers is None or tuple(row.readers) != said[row.id]:
+                put_readers(connection, row.id, Scope(row.tenant, row.collection), said[row.id])
 
 
 def _to_switch(ids: list[str]) -> Any:
@@ -256,6 +300,16 @@ def _refuse_incomplete(version_ids: Sequence[str], rows: Sequence[Row[Any]]) -> 
         )
 
 
+def _replacing(connection: Connection, chosen: dict[str, Row[Any]]) -> list[str]:
+    """Documents of which another version is live."""
+    found: list[str] = []
+    for ids in batches(chosen):
+        shown = select(documents.c.id, documents.c.live_version).where(documents.c.id.in_(ids))
+        rows = connection.execute(shown.where(documents.c.live_version.is_not(None)))
+        found += [row.id for row in rows if row.live_version != chosen[row.id].id]
+    return found
+
+
 def _replaced_by(connection: Connection, chosen: dict[str, Row[Any]]) -> list[str]:
     keep = {row.id for row in chosen.values()}
     held: list[str] = []
@@ -283,10 +337,11 @@ def _made_visible(row: Row[Any], now: datetime) -> dict[str, Any]:
 # ---------------------------------------------------------------- deleting
 
 
-def _retire(connection: Connection, scope: Scope, document_ids: Sequence[str]) -> list[str]:
+def _retire(connection: Connection, scope: Scope, document_ids: Sequence[str], erase: bool) -> list[str]:
     wanted = list(dict.fromkeys(document_ids))
     held = [row for ids in batches(wanted) for row in connection.execute(_not_archived(scope, ids))]
     ids = [row.id for row in held]
+    refuse_held(connection, ids)
     with counted(connection, ids):
         kill(connection, _of_documents(connection, ids))
         for some in batches(ids):
@@ -296,6 +351,8 @@ def _retire(connection: Connection, scope: Scope, document_ids: Sequence[str]) -
                 .values(live_version=None, chunk_count=0, status=DocumentStatus.PENDING.value)
                 .values(retired_at=func.coalesce(documents.c.retired_at, datetime.now(UTC)))
             )
+    if erase:
+        forget_past(connection, scope, wanted)
     visible = {row.id for row in held if row.live_version is not None}
     return [document for document in wanted if document in visible]
 

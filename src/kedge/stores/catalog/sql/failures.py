@@ -21,7 +21,7 @@ _KNOWN: dict[int | None, tuple[str, str]] = {
     sqlite3.SQLITE_NOTADB: _DAMAGED,
     sqlite3.SQLITE_BUSY: _LOCKED,
     sqlite3.SQLITE_LOCKED: _LOCKED,
-    sqlite3.SQLITE_READONLY: ("is read-only", "Check the permissions of the file and its folder."),
+    sqlite3.SQLITE_READONLY: ("is read-only", "Let this user write to the file and its folder, or copy them."),
     sqlite3.SQLITE_CANTOPEN: ("cannot be opened", "Check the path and its permissions."),
 }
 """Primary result code → what happened, what to do."""

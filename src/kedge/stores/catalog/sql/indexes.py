@@ -69,7 +69,9 @@ def _switch(connection: Connection, spare: SpareIndex, keep: bool) -> None:
     used = connection.execute(select(collections).where(here)).first()
     ready = _within(spare.scope) & (table.c.index_name == spare.index_name) & (table.c.state != IndexState.DROPPING)
     if used is None or connection.execute(select(table.c.index_name).where(ready)).first() is None:
-        raise ConflictError(f"The index {spare.index_name} is not there to be used; nothing was switched.")
+        raise ConflictError(
+            f"The index {spare.index_name} is not there to be used; nothing was switched.", hint="Build it again."
+        )
     for old in _spare(connection, spare.scope):
         if old.state is IndexState.KEPT and old.index_name != spare.index_name:
             _drop(connection, old.scope, old.index_name)

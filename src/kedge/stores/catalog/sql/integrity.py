@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Select, and_, exists, func, or_, select
 from kedge.core.values import DocumentStatus
 from kedge.stores.catalog.sql.schema import collections, documents, passage_indexes, passages
 from kedge.stores.catalog.sql.schema import document_versions as versions
+from kedge.stores.catalog.sql.schema_rights import audiences
 from kedge.stores.catalog.sql.versions import BUILDING, DEAD, LIVE
 from kedge.stores.queries import load_queries
 
@@ -84,6 +85,13 @@ def _wrong_totals() -> Select[Any]:
     return select(collections.c.tenant, collections.c.name).where(wrong)
 
 
+def _wrong_audiences() -> Select[Any]:
+    own = documents.c.audience == audiences.c.id
+    live = select(func.count(documents.c.live_version)).where(own).scalar_subquery()
+    held = select(func.coalesce(func.sum(documents.c.chunk_count), 0)).where(own).scalar_subquery()
+    return select(audiences.c.id).where(or_(audiences.c.live_documents != live, audiences.c.live_passages != held))
+
+
 def _stale_marks() -> Select[Any]:
     """Marks of passages that only dead versions hold: their vectors may be gone."""
     joined = passages.join(versions, versions.c.id == passages.c.version_id)
@@ -102,5 +110,6 @@ _RULES: Mapping[str, Select[Any]] = {
     "Passage {0} lies in a version of another document.": _foreign_passages(),
     "Document {0} has several versions in building.": _crowded(),
     "The counts of collection {0}/{1} are wrong.": _wrong_totals(),
+    "The counts of audience {0} are wrong.": _wrong_audiences(),
     "Passage {0} is dead, but marked as indexed.": _stale_marks(),
 }

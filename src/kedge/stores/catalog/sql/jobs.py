@@ -33,7 +33,7 @@ class SqlJobs:
 
     async def put(self, job: Job) -> None:
         if not 0 <= job.progress <= 100:
-            raise UsageError(f"The progress of a job is 0 to 100, not {job.progress}.")
+            raise UsageError(f"The progress of a job is 0 to 100, not {job.progress}.", hint="Give it in percent.")
         await self._database.write(_put, job)
 
     async def get(self, tenant: str, job_id: str) -> Job | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Column, Connection, Row, Table, select
+from sqlalchemy import JSON, Column, Connection, Row, Table, select
 
 from kedge.core.values import ApiKey, Right
 from kedge.stores.catalog.sql.database import Database, upsert
@@ -21,6 +21,8 @@ table = Table(
     Column("created_at", UtcDateTime, nullable=False),
     Column("expires_at", UtcDateTime),
     Column("revoked_at", UtcDateTime),
+    Column("user", Bytewise),
+    Column("groups", JSON(none_as_null=True)),
 )
 
 
@@ -45,7 +47,12 @@ class SqlKeys:
 
 def _put(connection: Connection, key: ApiKey) -> None:
     row: dict[str, Any] = {column.name: getattr(key, column.name) for column in table.columns}
-    upsert(connection, table, [{**row, "right": key.right.value}], [name for name in row if name != "id"])
+    upsert(
+        connection,
+        table,
+        [{**row, "right": key.right.value, "groups": list(key.groups)}],
+        [name for name in row if name != "id"],
+    )
 
 
 def _get(connection: Connection, key_id: str) -> ApiKey | None:
@@ -63,4 +70,4 @@ def _exist(connection: Connection) -> bool:
 
 def _key(row: Row[Any]) -> ApiKey:
     values = dict(row._mapping)
-    return ApiKey(**{**values, "right": Right(values["right"])})
+    return ApiKey(**{**values, "right": Right(values["right"]), "groups": tuple(values["groups"] or ())})

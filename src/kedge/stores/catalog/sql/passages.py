@@ -18,6 +18,7 @@ from kedge.stores.catalog.sql.database import Database, upsert
 from kedge.stores.catalog.sql.schema import collections, documents, passage_indexes
 from kedge.stores.catalog.sql.schema import document_versions as versions
 from kedge.stores.catalog.sql.schema import passages as table
+from kedge.stores.catalog.sql.seeing import is_shut, readable, seen
 from kedge.stores.catalog.sql.versions import BUILDING, DEAD, LIVE, not_shared
 
 _FIELDS = {
@@ -45,7 +46,8 @@ _FIELDS = {
     "metadata": "metadata",
 }
 """Field of `Passage`, in its order → column."""
-_COLUMNS = tuple(_FIELDS.values())
+COLUMNS = tuple(_FIELDS.values())
+"""The passages' columns, in the order of the fields of `Passage`."""
 _SECTION_PATH = list(_FIELDS).index("section_path")
 _values_of = attrgetter(*_FIELDS)
 
@@ -69,6 +71,9 @@ class SqlPassages:
 
     async def live(self, scope: Scope, passage_ids: Sequence[str]) -> dict[str, Passage]:
         return await self._database.read(_live, scope, passage_ids)
+
+    async def visible(self, scope: Scope, passage_ids: Sequence[str]) -> set[str]:
+        return await self._database.read(_visible_ids, scope, passage_ids)
 
     async def of_document(
         self, tenant: str, document_id: str, *, first: int = 0, last: int | None = None
@@ -95,7 +100,7 @@ class SqlPassages:
 def _stage(connection: Connection, passages: Sequence[Passage], index_name: str) -> list[str]:
     building = _in_building(connection, dict.fromkeys(passage.version_id for passage in passages))
     rows = [_row(passage) for passage in passages if passage.version_id in building]
-    upsert(connection, table, rows, _COLUMNS)
+    upsert(connection, table, rows, COLUMNS)
     ids = dict.fromkeys(passage.id for passage in passages)
     marked = _marked(connection, ids, index_name)
     return [passage_id for passage_id in ids if passage_id not in marked]
@@ -119,7 +124,7 @@ def _in_building(connection: Connection, version_ids: Iterable[str]) -> set[str]
 
 
 def _row(passage: Passage) -> dict[str, Any]:
-    row = dict(zip(_COLUMNS, _values_of(passage), strict=True))
+    row = dict(zip(COLUMNS, _values_of(passage), strict=True))
     row["section_path"] = list(passage.section_path)
     row["metadata"] = dict(passage.metadata)
     return row
@@ -164,7 +169,7 @@ def _mark_indexed(
 
 
 def _visible() -> Select[Any]:
-    return select(*(table.c[column] for column in _COLUMNS)).join(
+    return select(*(table.c[column] for column in COLUMNS)).join(
         documents, (documents.c.id == table.c.document_id) & (documents.c.live_version == table.c.version_id)
     )
 
@@ -174,8 +179,18 @@ _LIVE = _visible().where(
     documents.c.tenant == bindparam("tenant"),
     documents.c.collection == bindparam("collection"),
 )
+_AUDIENCES = (
+    select(table.c.passage_id, documents.c.audience)
+    .join(documents, (documents.c.id == table.c.document_id) & (documents.c.live_version == table.c.version_id))
+    .where(
+        table.c.passage_id.in_(bindparam("ids", expanding=True)),
+        documents.c.tenant == bindparam("tenant"),
+        documents.c.collection == bindparam("collection"),
+    )
+)
+"""Live passages of a scope among those named, with the audiences of their documents."""
 SCAN = (
-    select(*(table.c[column] for column in _COLUMNS))
+    select(*(table.c[column] for column in COLUMNS))
     .select_from(documents)
     .join(table, table.c.version_id == documents.c.live_version)
     .where(
@@ -194,8 +209,17 @@ def _live(connection: Connection, scope: Scope, passage_ids: Sequence[str]) -> d
     found: dict[str, Passage] = {}
     for ids in batches(dict.fromkeys(passage_ids)):
         values = {"ids": ids, "tenant": scope.tenant, "collection": scope.collection}
-        found.update((row[0], read_passage(row)) for row in connection.execute(_LIVE, values))
+        found.update((row[0], read_passage(row)) for row in connection.execute(_LIVE.where(seen()), values))
     return found
+
+
+def _visible_ids(connection: Connection, scope: Scope, passage_ids: Sequence[str]) -> set[str]:
+    rows: list[Any] = []
+    for ids in [] if is_shut(connection, scope) else batches(dict.fromkeys(passage_ids)):
+        values = {"ids": ids, "tenant": scope.tenant, "collection": scope.collection}
+        rows += connection.execute(_AUDIENCES, values).all()
+    audiences = readable(connection, {row.audience for row in rows})
+    return {row.passage_id for row in rows if row.audience in audiences}
 
 
 def _of_document(connection: Connection, tenant: str, document_id: str, first: int, last: int | None) -> list[Passage]:
@@ -208,7 +232,7 @@ def _of_document(connection: Connection, tenant: str, document_id: str, first: i
         .add_columns(passage_indexes.c.embedded_at, collections.c.embedder)
         .join(collections, used)
         .outerjoin(passage_indexes, marked)
-        .where(documents.c.id == document_id, documents.c.tenant == tenant, table.c.position >= first)
+        .where(documents.c.id == document_id, documents.c.tenant == tenant, table.c.position >= first, seen())
     )
     if last is not None:
         statement = statement.where(table.c.position <= last)
@@ -218,7 +242,7 @@ def _of_document(connection: Connection, tenant: str, document_id: str, first: i
 
 def _scan(connection: Connection, scope: Scope, batch: int, after: tuple[str, int]) -> list[Passage]:
     values = {"tenant": scope.tenant, "collection": scope.collection, "batch": batch}
-    rows = connection.execute(SCAN, {**values, "document": after[0], "position": after[1]})
+    rows = connection.execute(SCAN.where(seen()), {**values, "document": after[0], "position": after[1]})
     return [read_passage(row) for row in rows]
 
 
@@ -234,11 +258,12 @@ def read_passage(row: Any) -> Passage:
 
 def _dead(connection: Connection, limit: int, scope: Scope | None, document_id: str | None) -> list[DeadPassages]:
     held = versions.alias()
-    kept = exists().where((held.c.document_id == versions.c.document_id) & (held.c.state != DEAD))
+    held_on = exists().where((held.c.document_id == versions.c.document_id) & (held.c.state != DEAD))
     oldest = (
-        select(versions.c.id, versions.c.document_id, documents.c.tenant, documents.c.collection, kept.label("kept"))
+        select(versions.c.id, versions.c.document_id, versions.c.live_from, versions.c.live_until)
+        .add_columns(documents.c.tenant, documents.c.collection, held_on.label("held_on"))
         .join(documents, documents.c.id == versions.c.document_id)
-        .where(versions.c.state == DEAD)
+        .where(versions.c.state == DEAD, versions.c.kept.is_(False))
         .order_by(versions.c.died, versions.c.id)
         .limit(limit)
     )
@@ -254,7 +279,8 @@ def _dead(connection: Connection, limit: int, scope: Scope | None, document_id: 
             document_id=row.document_id,
             version_id=row.id,
             passage_ids=tuple(ids.get(row.id, ())),
-            document_gone=not row.kept,
+            document_gone=not row.held_on,
+            was_live=None if row.live_from is None or row.live_until is None else (row.live_from, row.live_until),
         )
         for row in rows
     ]
@@ -270,8 +296,8 @@ def _sweepable(connection: Connection, version_ids: Sequence[str]) -> dict[str, 
 
 
 def _forget(connection: Connection, version_ids: Sequence[str]) -> None:
-    """Only what is still dead: a version begun again since it was listed stays."""
+    """Only what is still dead and not kept: a version begun again since it was listed stays."""
     for ids in batches(version_ids):
-        dead = select(versions.c.id).where(versions.c.id.in_(ids) & (versions.c.state == DEAD))
-        connection.execute(delete(table).where(table.c.version_id.in_(dead)))
-        connection.execute(delete(versions).where(versions.c.id.in_(ids) & (versions.c.state == DEAD)))
+        gone = versions.c.id.in_(ids) & (versions.c.state == DEAD) & versions.c.kept.is_(False)
+        connection.execute(delete(table).where(table.c.version_id.in_(select(versions.c.id).where(gone))))
+        connection.execute(delete(versions).where(gone))

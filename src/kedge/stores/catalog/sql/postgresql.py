@@ -51,7 +51,7 @@ def parse(url: URL) -> PostgresAddress:
     given = {name: value for name, value in url.query.items() if name in OPTIONS}
     twice = sorted(name for name, value in given.items() if not isinstance(value, str))
     if twice:
-        raise ConfigError(f"The database URL names {', '.join(twice)} more than once.")
+        raise ConfigError(f"The database URL names {', '.join(twice)} more than once.", hint="Name each once.")
     options = {name: str(value) for name, value in given.items()}
     rest = url.difference_update_query(list(given))
     if "connect_timeout" not in rest.query:

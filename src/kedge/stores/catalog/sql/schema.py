@@ -27,9 +27,10 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    false,
 )
 
-REVISION = "0007"
+REVISION = "0011"
 """The migration that makes this schema: a database at another one is upgraded, or refused if it is newer."""
 
 metadata = MetaData(
@@ -100,6 +101,7 @@ documents = Table(
     Column("author", Bytewise),
     Column("topic_tag", Bytewise),
     Column("file_hash", Bytewise),
+    Column("content_hash", Bytewise),
     Column("file_size", Large),
     _required("chunk_count", Integer, server_default="0"),
     _required("status", Bytewise, server_default="pending"),
@@ -111,6 +113,11 @@ documents = Table(
     Column("ingested_at", UtcDateTime),
     # Set by the first step of a delete, cleared by its last or by a new ingest.
     Column("retired_at", UtcDateTime),
+    # Who may read it; empty where nobody was ever named. The audience stands for the same readers, empty for everybody.
+    Column("readers", JSON(none_as_null=True)),
+    Column("audience", Bytewise),
+    # Given by hand: what sources say does not change it.
+    _required("readers_given", Boolean, server_default=false()),
     ForeignKeyConstraint(["tenant", "collection"], ["collections.tenant", "collections.name"]),
     UniqueConstraint("tenant", "collection", "url"),
     UniqueConstraint("tenant", "collection", "id"),
@@ -130,14 +137,22 @@ document_versions = Table(
     Column("author", Bytewise),
     Column("topic_tag", Bytewise),
     Column("file_hash", Bytewise),
+    Column("content_hash", Bytewise),
     Column("file_size", Large),
     _required("metadata", JSON),
     Column("updated_at", UtcDateTime),
     Column("ingested_at", UtcDateTime),
     Column("error_message", Text),
+    # What its source says of readers; empty where it says nothing, and the document keeps those that it has.
+    Column("readers", JSON(none_as_null=True)),
     _required("created_at", UtcDateTime),
     # Order of deaths: versions that die in one transaction share a number.
     Column("died", Integer),
+    # When readers saw it; `live_until` is empty while they do, both where they never did or must never again.
+    Column("live_from", UtcDateTime),
+    Column("live_until", UtcDateTime),
+    # Dead, out of the index in use, and not forgotten yet: what is asked as of a time before finds it.
+    _required("kept", Boolean, server_default=false()),
     CheckConstraint("state IN ('building', 'live', 'dead')", name="state"),
     Index(None, "document_id"),
     Index(None, "state", "died", "id"),
@@ -310,4 +325,69 @@ feedback_events = Table(
         "(scale = 'five' AND rating BETWEEN 1 AND 5) OR (scale = 'binary' AND rating BETWEEN 0 AND 1)", name="rating"
     ),
     Index(None, "query_id"),
+)
+
+conversations = Table(
+    "conversations",
+    metadata,
+    Column("id", Bytewise, primary_key=True),
+    _required("tenant", Bytewise),
+    _required("user_hash", Bytewise),
+    _required("name", Text),
+    _required("created_at", UtcDateTime),
+    _required("updated_at", UtcDateTime),
+    Index(None, "tenant", "user_hash", "updated_at"),
+    Index(None, "updated_at"),
+)
+
+conversation_turns = Table(
+    "conversation_turns",
+    metadata,
+    Column("id", Bytewise, primary_key=True),
+    _required("conversation_id", Bytewise, ForeignKey("conversations.id")),
+    _required("number", Integer),
+    _required("question", Text),
+    _required("collection", Bytewise),
+    _required("created_at", UtcDateTime),
+    _required("filter", JSON),
+    _required("content", Text),
+    _required("citations", JSON),
+    _required("metadata", JSON),
+    Index(None, "conversation_id", "number"),
+)
+
+connected_sources = Table(
+    "connected_sources",
+    metadata,
+    Column("id", Bytewise, primary_key=True),
+    _required("tenant", Bytewise),
+    _required("collection", Bytewise),
+    _required("name", Bytewise),
+    _required("url", Bytewise),
+    _required("every", Float),
+    _required("options", JSON),
+    # References such as `env:NAME`, never the secrets themselves.
+    _required("secrets", JSON),
+    _required("documents", Integer),
+    Column("held", JSON(none_as_null=True)),
+    Column("last_run", JSON(none_as_null=True)),
+    _required("cursor", Text),
+    Column("begun_at", UtcDateTime),
+    _required("created_at", UtcDateTime),
+    UniqueConstraint("tenant", "name"),
+)
+
+source_items = Table(
+    "source_items",
+    metadata,
+    Column("source_id", Bytewise, ForeignKey("connected_sources.id"), primary_key=True),
+    Column("key", Bytewise, primary_key=True),
+    _required("url", Bytewise),
+    Column("fingerprint", Bytewise),
+    Column("content_hash", Bytewise),
+    _required("several", Boolean),
+    Column("format", Bytewise),
+    _required("size", Large),
+    _required("note", JSON),
+    Index(None, "url"),
 )

@@ -7,7 +7,11 @@ measured on, instead of 0.02).
 
 from __future__ import annotations
 
+import os
 import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL
@@ -39,18 +43,48 @@ def check(url: URL) -> None:
         raise ConfigError("SQLite needs a file here.", hint="Use sqlite:///path/to/catalog.db, or memory://.")
 
 
+def is_fixed(path: Path) -> bool:
+    """The file is there, and nothing can be written beside it: it can be read, and that is all."""
+    return path.exists() and not os.access(path.parent, os.W_OK)
+
+
 def open_engine(url: URL, connections: int) -> Engine:
-    """An engine whose transactions begin as `WRITES` says. The connection used last is used next: its cache is warm."""
-    options = {"check_same_thread": False}
-    engine = create_engine(url, pool_size=connections, max_overflow=0, pool_use_lifo=True, connect_args=options)
-    event.listen(engine, "connect", _configure)
+    """An engine whose transactions begin as `WRITES` says. The connection used last is used next: its cache is warm.
+
+    A file whose folder cannot be written to is only read.
+    """
+    path = Path(str(url.database))
+    fixed = is_fixed(path)
+    engine = create_engine(
+        _read_only(url, path) if fixed else url,
+        pool_size=connections,
+        max_overflow=0,
+        pool_use_lifo=True,
+        connect_args={"check_same_thread": False},
+    )
+    event.listen(engine, "connect", _configure_fixed if fixed else _configure)
     event.listen(engine, "begin", _begin)
     return engine
 
 
+def _read_only(url: URL, path: Path) -> URL:
+    """The same file without the wish to write; where it has no log beside it, nobody else can be changing it."""
+    log = path.with_name(f"{path.name}-wal")
+    unchanging = {} if log.exists() and log.stat().st_size else {"immutable": "1"}
+    return url.set(database=f"file:{quote(str(path.absolute()))}", query={"mode": "ro", "uri": "true", **unchanging})
+
+
 def _configure(connection: sqlite3.Connection, _record: object) -> None:
+    _set(connection, _PRAGMAS)
+
+
+def _configure_fixed(connection: sqlite3.Connection, _record: object) -> None:
+    _set(connection, {name: value for name, value in _PRAGMAS.items() if name != "journal_mode"})
+
+
+def _set(connection: sqlite3.Connection, pragmas: Mapping[str, object]) -> None:
     connection.isolation_level = None  # transactions are begun by `_begin` alone
-    for name, value in _PRAGMAS.items():
+    for name, value in pragmas.items():
         connection.execute(f"PRAGMA {name}={value}").close()
 
 

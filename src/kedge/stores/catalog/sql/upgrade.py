@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 
 from kedge.core.errors import StoreError
 from kedge.stores.catalog.sql.schema import REVISION
+from kedge.stores.catalog.sql.sqlite import WRITES
 from kedge.stores.queries import load_queries
 
 SCRIPTS = Path(__file__).parent / "migrations"
@@ -23,7 +24,7 @@ _ALEMBIC = Lock()
 
 def migrate(engine: Engine, target: str = "head") -> None:
     """Upgrade to `target`. A database of a newer Kedge is refused with StoreError and left as it is."""
-    with engine.connect() as connection, connection.begin():
+    with engine.execution_options(**{WRITES: False}).connect() as connection, connection.begin():
         found = revision(connection)
         if found == REVISION and target == "head":
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 
 from sqlalchemy import ColumnElement, Connection, delete, exists, func, select, update
 
@@ -27,8 +28,8 @@ def not_shared() -> ColumnElement[bool]:
     )
 
 
-def kill(connection: Connection, version_ids: Iterable[str]) -> None:
-    """These versions are dead: never seen again, to be swept.
+def kill(connection: Connection, version_ids: Iterable[str], at: datetime | None = None) -> None:
+    """These versions are dead: not seen any more from `at` on (now), to be swept.
 
     Their passages no longer count as indexed, because the sweep may take the vectors away at any time: a version that
     is begun again embeds them again.
@@ -39,6 +40,8 @@ def kill(connection: Connection, version_ids: Iterable[str]) -> None:
     last: int = connection.execute(select(func.coalesce(func.max(versions.c.died), 0))).scalar_one()
     for ids in batches(dying_ids):
         dying = versions.c.id.in_(ids) & (versions.c.state != DEAD)
+        seen = dying & (versions.c.state == LIVE)
+        connection.execute(update(versions).where(seen).values(live_until=at or datetime.now(UTC)))
         connection.execute(update(versions).where(dying).values(state=DEAD, died=last + 1))
         theirs = select(passages.c.passage_id).where(passages.c.version_id.in_(ids) & not_shared())
         connection.execute(delete(passage_indexes).where(passage_indexes.c.passage_id.in_(theirs)))

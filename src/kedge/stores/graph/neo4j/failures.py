@@ -37,7 +37,9 @@ def translated(where: str) -> Iterator[None]:
     except (AuthError, ConfigurationError) as error:
         raise StoreError(f"Neo4j at {where} refused the connection: {_said(error)}", hint=_AUTH) from error
     except ConstraintError as error:
-        raise ConflictError(f"The change clashes with what the graph holds: {_said(error)}") from error
+        raise ConflictError(
+            f"The change clashes with what the graph holds: {_said(error)}", hint="Read it again, then try once more."
+        ) from error
     except (ServiceUnavailable, SessionExpired) as error:
         raise StoreError(f"Neo4j at {where} cannot be reached: {_said(error)}", hint=_REACH) from error
     except (Neo4jError, DriverError) as error:

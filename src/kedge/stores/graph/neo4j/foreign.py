@@ -23,7 +23,7 @@ import neo4j
 from neo4j import AsyncGraphDatabase, AsyncSession
 
 from kedge.core.values import Json
-from kedge.stores.graph.neo4j.address import SCHEMES, Neo4jAddress, parse
+from kedge.stores.graph.neo4j.address import Neo4jAddress, parse
 from kedge.stores.graph.neo4j.failures import translated
 from kedge.stores.graph.nodes import Edge, Node
 from kedge.stores.queries import load_queries
@@ -35,11 +35,6 @@ ORIGIN = "origin"
 PAGE = 1000
 """Rows that the server sends at a time."""
 _NAMES = ("name", "title")
-
-
-def is_database(source: str) -> bool:
-    """Whether a source names a database rather than a file."""
-    return source.partition("://")[0] in SCHEMES
 
 
 class ForeignGraph:

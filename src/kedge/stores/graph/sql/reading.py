@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, or_, select, true
+from sqlalchemy import BindParameter, Connection, Select, bindparam, or_, select, true
 
 from kedge.core.values import Concept, MentionKind, Predicate, Role, Scope, Triple
 from kedge.stores.batches import batches
@@ -61,6 +61,15 @@ _TITLED = (
         graph_chunks.c.tenant == bindparam("tenant"),
         graph_chunks.c.collection == bindparam("collection"),
     )
+)
+_SUBJECTS, _OBJECTS = concepts.alias(), concepts.alias()
+_SEQS: BindParameter[Any] = bindparam("seqs", expanding=True)
+_TRIPLES = (
+    select(_SUBJECTS.c.key, triples.c.predicate, _OBJECTS.c.key)
+    .add_columns(triples.c.confidence, triples.c.passage_id, triples.c.comparison, triples.c.use_case)
+    .join(_SUBJECTS, _SUBJECTS.c.seq == triples.c.subject_seq)
+    .join(_OBJECTS, _OBJECTS.c.seq == triples.c.object_seq)
+    .where(or_(triples.c.subject_seq.in_(_SEQS), triples.c.object_seq.in_(_SEQS)))
 )
 
 
@@ -185,17 +194,9 @@ def document_states(connection: Connection, scope: Scope, document_ids: Sequence
 def triples_of(connection: Connection, scope: Scope, concept_ids: Sequence[str]) -> list[Triple]:
     """By confidence, then by their fields."""
     known = _known(connection, scope, _BY_ID, dict.fromkeys(concept_ids))
-    subjects, objects = concepts.alias(), concepts.alias()
     found: set[Triple] = set()
     for seqs in batches(known):
-        statement = (
-            select(subjects.c.key, triples.c.predicate, objects.c.key)
-            .add_columns(triples.c.confidence, triples.c.passage_id, triples.c.comparison, triples.c.use_case)
-            .join(subjects, subjects.c.seq == triples.c.subject_seq)
-            .join(objects, objects.c.seq == triples.c.object_seq)
-            .where(or_(triples.c.subject_seq.in_(seqs), triples.c.object_seq.in_(seqs)))
-        )
-        for subject, predicate, *rest in connection.execute(statement):
+        for subject, predicate, *rest in connection.execute(_TRIPLES, {"seqs": seqs}):
             found.add(Triple(subject, Predicate(predicate), *rest))
     return sorted(found, key=by_confidence)
 

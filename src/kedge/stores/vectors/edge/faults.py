@@ -65,6 +65,6 @@ def _from_message(message: str, folder: Path) -> KedgeError:
 def _full(folder: Path) -> DiskFullError:
     return DiskFullError(
         f"The disk that holds {folder} is full.",
-        hint="Free some space and run the job again; what was stored before is intact.",
+        hint="Free some space and try again; what was stored before is intact.",
         details={"folder": str(folder)},
     )

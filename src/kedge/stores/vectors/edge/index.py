@@ -102,7 +102,9 @@ class EdgeIndex:
         """The shard, for as long as the block runs."""
         with self._gate.shared(), translated(self.folder):
             if self._closed:
-                raise NotFoundError(f"The vector index {self.meta.name!r} was closed or dropped meanwhile.")
+                raise NotFoundError(
+                    f"The vector index {self.meta.name!r} was closed or dropped meanwhile.", hint="Ask again."
+                )
             yield self._shard
 
     def count(self) -> int:

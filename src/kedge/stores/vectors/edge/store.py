@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import struct
 import subprocess
 import sys
 import threading
@@ -27,7 +28,7 @@ import qdrant_edge as engine
 from kedge.core.errors import ConfigError, StoreError
 from kedge.core.settings import Settings
 from kedge.core.values import Scored
-from kedge.core.values.filters import Filter
+from kedge.core.values.filters import Filter, all_of
 from kedge.stores.ports import IndexSpec, Point, StoredPoint, Vector
 from kedge.stores.vectors.edge.encode import filter_of
 from kedge.stores.vectors.edge.faults import translated
@@ -47,6 +48,7 @@ from kedge.stores.vectors.rules import (
     ranked,
     tied,
     unknown_index,
+    wider_fetch,
 )
 from kedge.text.analyze import SparseTerms
 
@@ -111,13 +113,23 @@ class EdgeVectors:
     async def keyword_search(
         self, index: str, tenant: str, query: str, limit: int, where: Filter | None = None
     ) -> list[Scored]:
+        return await self._by_words(index, tenant, query, limit, where, within=None)
+
+    async def keyword_search_within(
+        self, index: str, tenant: str, query: str, limit: int, where: Filter | None, *, within: Filter
+    ) -> list[Scored]:
+        return await self._by_words(index, tenant, query, limit, all_of(where, within), within=within)
+
+    async def _by_words(
+        self, index: str, tenant: str, query: str, limit: int, where: Filter | None, *, within: Filter | None
+    ) -> list[Scored]:
         check_limit(limit)
         async with self._using(index) as found:
             weights = self._terms.query_weights(query)
             if not weights:
                 return []
             nearest = engine.Query.Nearest(_sparse(weights), TERMS)
-            asked = _EdgeSearch(tenant, nearest, limit, where, KEYWORD_DIGITS, _corpus_of(tenant))
+            asked = _EdgeSearch(tenant, nearest, limit, where, KEYWORD_DIGITS, _corpus_of(tenant, within))
             return await self._read(_best, found, asked)
 
     async def read(self, index: str, tenant: str, ids: Sequence[str]) -> dict[str, StoredPoint]:
@@ -126,7 +138,11 @@ class EdgeVectors:
 
     async def term_idf(self, index: str, term_ids: Sequence[int]) -> list[float]:
         async with self._using(index) as found:
-            return await self._read(_idf, found, term_ids)
+            return await self._read(_idf, found, term_ids, None, None)
+
+    async def term_idf_within(self, index: str, tenant: str, term_ids: Sequence[int], within: Filter) -> list[float]:
+        async with self._using(index) as found:
+            return await self._read(_idf, found, term_ids, filter_of(tenant, within), _corpus_of(tenant, within))
 
     async def ids(self, index: str, tenant: str) -> AsyncIterator[list[str]]:
         offset: uuid.UUID | None = None
@@ -329,7 +345,10 @@ def _best(index: EdgeIndex, asked: _EdgeSearch) -> list[Scored]:
             hits = shard.query(request)
             if len(hits) < fetch or not tied(hits[-1].score, hits[asked.limit - 1].score, asked.digits):
                 break
-            fetch *= 4
+            wider = wider_fetch(fetch, asked.limit)
+            if wider is None:
+                break
+            fetch = wider
     return ranked(((outer_id(hit.id, asked.tenant), hit.score) for hit in hits), asked.limit, asked.digits)
 
 
@@ -355,13 +374,20 @@ def _stored(index: EdgeIndex, tenant: str, ids: Sequence[str]) -> dict[str, Stor
 def _stored_point(vectors: Mapping[str, Any]) -> StoredPoint:
     """From a record's `vector`, which is converted anew whenever it is read, and slowest if many are held at once."""
     dense = vectors[DENSE]
-    return StoredPoint(np.fromiter(dense, np.float32, len(dense)), _weights(vectors))
+    packed = struct.pack(f"{len(dense)}f", *dense)  # the quickest way from a list to an array
+    return StoredPoint(np.frombuffer(packed, np.float32), _weights(vectors))
 
 
-def _idf(index: EdgeIndex, term_ids: Sequence[int]) -> list[float]:
+def _idf(index: EdgeIndex, term_ids: Sequence[int], accept: Any, corpus: Any) -> list[float]:
     """The engine does not tell its idf, so it is read off the best hit for each term: score / stored weight."""
     requests = [
-        engine.QueryRequest(limit=1, query=engine.Query.Nearest(_sparse({term: 1.0}), TERMS), with_vector=[TERMS])
+        engine.QueryRequest(
+            limit=1,
+            query=engine.Query.Nearest(_sparse({term: 1.0}), TERMS),
+            with_vector=[TERMS],
+            filter=accept,
+            params=corpus,
+        )
         for term in term_ids
     ]
     with index.reading() as shard:
@@ -381,6 +407,6 @@ def _sparse(weights: Mapping[int, float]) -> Any:
     return engine.SparseVector(list(weights), list(weights.values()))
 
 
-def _corpus_of(tenant: str) -> Any:
-    """Rare is what is rare among the tenant's own points."""
-    return engine.SearchParams(idf=engine.IdfParams(corpus=filter_of(tenant, None)))
+def _corpus_of(tenant: str, within: Filter | None) -> Any:
+    """Rare is what is rare among the tenant's own points, or a part of them."""
+    return engine.SearchParams(idf=engine.IdfParams(corpus=filter_of(tenant, within)))

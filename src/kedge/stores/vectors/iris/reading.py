@@ -16,7 +16,7 @@ from kedge.stores.vectors.iris.conditions import condition_of
 from kedge.stores.vectors.iris.encode import marks, tenant_fact, text_fact, vector_of, vector_text
 from kedge.stores.vectors.iris.session import IrisTransaction
 from kedge.stores.vectors.iris.tables import IrisTable
-from kedge.stores.vectors.rules import SPARE, tied
+from kedge.stores.vectors.rules import SPARE, tied, wider_fetch
 
 QUERIES = load_queries(__package__, "queries.sql")
 _CASE = "WHEN ? THEN CAST(? AS DOUBLE)"
@@ -105,7 +105,10 @@ def _best(
         rows = work.rows(statement, [fetch, *parameters])
         if len(rows) < fetch or not tied(rows[-1][1], rows[asked.limit - 1][1], asked.digits):
             break
-        fetch *= 4
+        wider = wider_fetch(fetch, asked.limit)
+        if wider is None:
+            break
+        fetch = wider
     return [(outer_id(UUID(id), asked.tenant), float(score)) for id, score in rows]
 
 

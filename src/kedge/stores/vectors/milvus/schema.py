@@ -67,7 +67,7 @@ class MilvusShape:
 
 def has_sparse_vectors(version: str) -> bool:
     """Whether a server of this version does: `v2.3.5`, `2.6.1`, `milvus_lite-3.2.2`."""
-    found = re.search(r"(\d+)\.(\d+)", version)
+    found = re.search(r"(?<!\d)(\d+)\.(\d+)", version)
     return found is not None and (int(found[1]), int(found[2])) >= (2, 4)
 
 

@@ -49,11 +49,17 @@ class Tuning:
                 continue
             value = str(given[name])
             if not value.isdigit() or not least <= int(value) <= most:
-                raise ConfigError(f"{name}={value} in the database URL must be a number from {least} to {most}.")
+                raise ConfigError(
+                    f"{name}={value} in the database URL must be a number from {least} to {most}.",
+                    hint=f"Leave {name} out for the default.",
+                )
             found[name] = int(value)
         tuning = cls(**found)
         if tuning.ef_construction < 2 * tuning.m:
-            raise ConfigError("ef_construction in the database URL must be at least twice m.")
+            raise ConfigError(
+                "ef_construction in the database URL must be at least twice m.",
+                hint=f"Write ef_construction={2 * tuning.m}, or a smaller m.",
+            )
         return tuning
 
 

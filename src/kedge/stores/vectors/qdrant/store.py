@@ -15,7 +15,7 @@ from qdrant_client import models
 from kedge.core.errors import KedgeError, NotFoundError, StoreError
 from kedge.core.settings import Settings
 from kedge.core.values import DEFAULT_TENANT, Scored
-from kedge.core.values.filters import Filter
+from kedge.core.values.filters import Filter, all_of
 from kedge.stores.ports import IndexSpec, Point, StoredPoint, Vector
 from kedge.stores.vectors.ids import inner_id, outer_id
 from kedge.stores.vectors.payloads import DENSE, TERMS
@@ -35,6 +35,7 @@ from kedge.stores.vectors.rules import (
     is_id,
     ranked,
     tied,
+    wider_fetch,
 )
 from kedge.text.analyze import SparseTerms
 
@@ -149,12 +150,22 @@ class QdrantVectors:
     async def keyword_search(
         self, index: str, tenant: str, query: str, limit: int, where: Filter | None = None
     ) -> list[Scored]:
+        return await self._by_words(index, tenant, query, limit, where, within=None)
+
+    async def keyword_search_within(
+        self, index: str, tenant: str, query: str, limit: int, where: Filter | None, *, within: Filter
+    ) -> list[Scored]:
+        return await self._by_words(index, tenant, query, limit, all_of(where, within), within=within)
+
+    async def _by_words(
+        self, index: str, tenant: str, query: str, limit: int, where: Filter | None, *, within: Filter | None
+    ) -> list[Scored]:
         check_limit(limit)
         await self._dimension(index)
         weights = self._terms.query_weights(query)
         if not weights:
             return []
-        own = models.SearchParams(idf=models.IdfCorpusParams(corpus=filter_of(tenant, None)))
+        own = models.SearchParams(idf=models.IdfCorpusParams(corpus=filter_of(tenant, within)))
         return await self._best(_QdrantSearch(index, tenant, sparse(weights), TERMS, limit, where, KEYWORD_DIGITS, own))
 
     async def read(self, index: str, tenant: str, ids: Sequence[str]) -> dict[str, StoredPoint]:
@@ -171,9 +182,21 @@ class QdrantVectors:
 
     async def term_idf(self, index: str, term_ids: Sequence[int]) -> list[float]:
         """A server does not tell its idf, so it is read off the best hit for each term: score / stored weight."""
+        return await self._rarity(index, term_ids, None, None)
+
+    async def term_idf_within(self, index: str, tenant: str, term_ids: Sequence[int], within: Filter) -> list[float]:
+        accept = filter_of(tenant, within)
+        own = models.SearchParams(idf=models.IdfCorpusParams(corpus=accept))
+        return await self._rarity(index, term_ids, accept, own)
+
+    async def _rarity(
+        self, index: str, term_ids: Sequence[int], accept: models.Filter | None, own: models.SearchParams | None
+    ) -> list[float]:
         await self._dimension(index)
         requests = [
-            models.QueryRequest(query=sparse({term: 1.0}), using=TERMS, limit=1, with_vector=[TERMS])
+            models.QueryRequest(
+                query=sparse({term: 1.0}), using=TERMS, limit=1, with_vector=[TERMS], filter=accept, params=own
+            )
             for term in term_ids
         ]
         with self._about(index):
@@ -233,9 +256,10 @@ class QdrantVectors:
             hits = answer.points
             if len(hits) < fetch or len(hits) <= asked.limit:
                 break
-            if not tied(hits[-1].score, hits[asked.limit - 1].score, asked.digits):
+            wider = wider_fetch(fetch, asked.limit)
+            if wider is None or not tied(hits[-1].score, hits[asked.limit - 1].score, asked.digits):
                 break
-            fetch *= 4
+            fetch = wider
         return ranked(((outer_id(_uuid(hit.id), asked.tenant), hit.score) for hit in hits), asked.limit, asked.digits)
 
     async def _create(self, spec: IndexSpec) -> models.CollectionInfo:

@@ -30,5 +30,5 @@ async def show_analytics(
 
 @router.delete("/users/{user}", summary="Forget a user", dependencies=[Depends(writer)])
 async def erase_user(user: str, engine: EngineDep, tenant: AdminDep) -> Erased:
-    """Erase what is kept of a user: queries, their metrics and feedback, sessions and what was said in them."""
+    """Erase what is kept of a user: queries, their metrics and feedback, sessions, conversations, what was said."""
     return await engine.retention.erase(tenant, engine.hashed(user))

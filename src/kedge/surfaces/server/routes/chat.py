@@ -10,14 +10,14 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 from fastapi import APIRouter
 from fastapi import Request as HttpRequest
 from fastapi.responses import JSONResponse, StreamingResponse
-from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from kedge.answer.conversation.asking import resolve_among
@@ -25,77 +25,32 @@ from kedge.core.errors import KedgeError, NotFoundError, UsageError
 from kedge.core.ids import new_id
 from kedge.core.outside import to_json
 from kedge.core.values import Citation, Collection, Json, Metadata, Query, Scope, StreamEvent
+from kedge.core.values.filters import from_outside
+from kedge.core.values.identity import heading
 from kedge.engine.engine import Engine
 from kedge.surfaces.lead import EXTRACTIVE, led, led_events
 from kedge.surfaces.server import sse
-from kedge.surfaces.server.bodies import Request, is_url
+from kedge.surfaces.server.bodies import is_url
+from kedge.surfaces.server.chat_bodies import MODEL, ChatCompletion, ChatRequest, Model, ModelList
 from kedge.surfaces.server.chores import done_chore
 from kedge.surfaces.server.deps import EngineDep, SettingsDep, TenantDep
+from kedge.surfaces.server.errors import chat_error
+from kedge.surfaces.server.lively import LifeSign, comment, lively
+from kedge.surfaces.server.structured import as_json
 from kedge.surfaces.server.within import UserDep
 
 router = APIRouter(prefix="/v1", tags=["chat"])
-MODEL = "kedge"
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
-class TextPart(BaseModel):
-    """A piece of a message."""
-
-    model_config = ConfigDict(extra="ignore")
-    type: Literal["text"]
-    text: str
-
-
-class Message(BaseModel):
-    """One message of the conversation."""
-
-    model_config = ConfigDict(extra="ignore")
-    role: Literal["system", "developer", "user", "assistant", "tool"]
-    content: str | list[TextPart] | None = None
-
-    def text(self) -> str:
-        """What it says."""
-        if isinstance(self.content, list):
-            return "\n".join(part.text for part in self.content)
-        return self.content or ""
-
-
-class StreamOptions(BaseModel):
-    """What a stream tells beside the answer."""
-
-    model_config = ConfigDict(extra="ignore")
-    include_usage: bool = False
-
-
-class ResponseFormat(BaseModel):
-    """Only text can be had."""
-
-    model_config = ConfigDict(extra="ignore")
-    type: str = "text"
-
-
-class ChatRequest(Request):
-    """A chat completion as OpenAI's clients ask for it. How a model samples (`temperature` …) has no meaning here."""
-
-    model_config = ConfigDict(extra="ignore")
-    model: str = Field(MODEL, description="`kedge`, or `kedge/NAME` for a collection.")
-    messages: list[Message] = Field(min_length=1, description="The last user message is the question.")
-    stream: bool = Field(False, description="Send the answer in chunks.")
-    stream_options: StreamOptions | None = None
-    n: int = Field(1, description="Only 1 is possible.")
-    tools: list[dict[str, Any]] | None = Field(None, description="None can be used; with `tool_choice` none, accepted.")
-    tool_choice: Any = None
-    response_format: ResponseFormat | None = Field(None, description="`text` alone.")
-
-
 @router.get("/models", summary="List collections as models")
-async def models(engine: EngineDep, settings: SettingsDep, tenant: TenantDep) -> dict[str, Any]:
+async def models(engine: EngineDep, settings: SettingsDep, tenant: TenantDep) -> ModelList:
     """`kedge` where the default collection has something to ask for, and one model for each that has."""
-    return {"object": "list", "data": list((await _models(engine, Scope(tenant, settings.collection))).values())}
+    return ModelList(data=list((await _models(engine, Scope(tenant, settings.collection))).values()))
 
 
 @router.get("/models/{model:path}", summary="Show a model")
-async def model(model: str, engine: EngineDep, settings: SettingsDep, tenant: TenantDep) -> dict[str, Any]:
+async def model(model: str, engine: EngineDep, settings: SettingsDep, tenant: TenantDep) -> Model:
     """One of the list."""
     found = (await _models(engine, Scope(tenant, settings.collection))).get(model)
     if found is None:
@@ -103,7 +58,7 @@ async def model(model: str, engine: EngineDep, settings: SettingsDep, tenant: Te
     return found
 
 
-async def _models(engine: Engine, usual: Scope) -> dict[str, dict[str, Any]]:
+async def _models(engine: Engine, usual: Scope) -> dict[str, Model]:
     """By id, as clients read them."""
     listed: dict[str, Collection] = {}
     for one in await engine.collections(usual.tenant):
@@ -112,21 +67,27 @@ async def _models(engine: Engine, usual: Scope) -> dict[str, dict[str, Any]]:
                 listed[MODEL] = one
             listed[f"{MODEL}/{one.scope.collection}"] = one
     return {
-        name: {
-            "id": name,
-            "object": "model",
-            "created": int(one.created_at.timestamp()) if one.created_at else 0,
-            "owned_by": "kedge",
-        }
+        name: Model(id=name, created=int(one.created_at.timestamp()) if one.created_at else 0)
         for name, one in sorted(listed.items())
     }
 
 
 def _no_model(name: str) -> NotFoundError:
-    return NotFoundError(f"There is no model {name!r}.", hint="GET /v1/models lists all.")
+    return NotFoundError(f"There is no model {name!r}.", hint="GET /v1/models lists all.", details={"param": "model"})
 
 
-@router.post("/chat/completions", summary="Ask as a chat client does", response_class=JSONResponse)
+COMPLETION_DOC: dict[int | str, dict[str, Any]] = {
+    200: {
+        "model": ChatCompletion,
+        "description": "The answer; with `stream`, chunks as server-sent events.",
+        "content": {sse.MEDIA_TYPE: {"schema": {"type": "string"}}},
+    }
+}
+
+
+@router.post(
+    "/chat/completions", summary="Ask as a chat client does", response_class=JSONResponse, responses=COMPLETION_DOC
+)
 async def complete(
     *,
     body: ChatRequest,
@@ -145,14 +106,16 @@ async def complete(
     chore = done_chore(asked or "", [one for one in earlier if one])
     if chore is not None:
         return _did(head, body, chore)
+    members = body.response_format.members() if body.response_format else None
+    if members is not None:
+        return _did(head, body, as_json(await engine.ask(query), members))
     if body.stream:
         sse.begin(request)
         events = engine.stream(query)
-        if settings.llm == EXTRACTIVE:
-            events = led_events(events)
-        first = await anext(events, None)
+        said = lively(led_events(events) if settings.llm == EXTRACTIVE else events)
+        first = await anext(said, None)
         return StreamingResponse(
-            _chunks(head, body, first, events, _understood(body, query)),
+            _chunks(head, body, first, said, _understood(body, query)),
             media_type=sse.MEDIA_TYPE,
             headers=sse.HEADERS,
         )
@@ -194,19 +157,25 @@ def _query(body: ChatRequest, usual: Scope, user: str) -> Query:
     if base != MODEL:
         raise _no_model(body.model)
     if body.n != 1:
-        raise UsageError("n must be 1.", hint="A question has one answer here.")
-    if body.response_format is not None and body.response_format.type != "text":
-        raise UsageError(
-            f"response_format {body.response_format.type!r} is not possible.",
-            hint="Answers are text; POST /api/query gives them as JSON.",
-        )
+        raise UsageError("n must be 1.", hint="A question has one answer here.", details={"param": "n"})
+    if body.response_format is not None:
+        body.response_format.members()
     if body.tools and body.tool_choice != "none":
-        raise UsageError("Tools cannot be used.", hint="Ask without tools; `kedge mcp` serves Kedge itself as tools.")
+        raise UsageError(
+            "Tools cannot be used.",
+            hint="Ask without tools, or with tool_choice none; /mcp serves Kedge itself as tools.",
+            details={"param": "tools"},
+        )
     *earlier, asked = _asked(body) or [None]
     if asked is None:
-        raise UsageError("There is no message of the user.", hint="The last user message is the question.")
+        raise UsageError(
+            "There is no message of the user.",
+            hint="The last user message is the question.",
+            details={"param": "messages"},
+        )
     text = resolve_among(asked, [one for one in earlier if one])
-    return Query(text, Scope(usual.tenant, collection or usual.collection), user=user)
+    scope = Scope(usual.tenant, collection or usual.collection)
+    return Query(text, scope, user=user, where=from_outside(body.filter))
 
 
 def _asked(body: ChatRequest) -> list[str | None]:
@@ -225,28 +194,29 @@ def _said(understood: str | None) -> str:
 async def _chunks(
     head: dict[str, Any],
     body: ChatRequest,
-    first: StreamEvent | None,
-    events: AsyncIterator[StreamEvent],
+    first: StreamEvent | LifeSign | None,
+    said: AsyncGenerator[StreamEvent | LifeSign, None],
     understood: str | None,
 ) -> AsyncIterator[str]:
+    """Stages are comments here: chat clients take every event for a part of the answer."""
     cited: list[Citation] = []
     words: list[str] = []
     told: Metadata = {}
-    async with sse.closing(events):
+    async with aclosing(said):
         yield _chunk(head, {"role": "assistant", "content": ""})
         try:
-            if first is not None:
-                words.append(first.content or "")
-                yield _chunk(head, {"content": words[-1]})
-            async for event in events:
-                if event.type == "token":
-                    words.append(event.content or "")
-                    yield _chunk(head, {"content": event.content})
-                elif event.citation is not None:
-                    cited.append(event.citation)
-                told = event.metadata or told
+            async for one in _from(first, said):
+                if isinstance(one, LifeSign):
+                    yield comment(one)
+                    continue
+                if one.type == "token":
+                    words.append(one.content or "")
+                    yield _chunk(head, {"content": one.content})
+                elif one.citation is not None:
+                    cited.append(one.citation)
+                told = one.metadata or told
         except KedgeError as error:
-            yield _line(error.as_json())
+            yield _line(chat_error(error.as_json(), error.status))
             return
     if cited:
         yield _chunk(head, {"content": _sources(cited)}, citations=[_cited(citation) for citation in cited])
@@ -256,6 +226,15 @@ async def _chunks(
     yield _chunk(head, {}, finish="stop", **{name: told.get(name) for name in names}, resolved_question=understood)
     for line in _end(head, body, "".join(words)):
         yield line
+
+
+async def _from(
+    first: StreamEvent | LifeSign | None, said: AsyncGenerator[StreamEvent | LifeSign, None]
+) -> AsyncIterator[StreamEvent | LifeSign]:
+    if first is not None:
+        yield first
+        async for one in said:
+            yield one
 
 
 def _end(head: dict[str, Any], body: ChatRequest, text: str) -> list[str]:
@@ -288,7 +267,7 @@ def _sources(citations: Sequence[Citation]) -> str:
 
 
 def _named(item: Citation) -> str:
-    title = " › ".join((item.identity, *item.section_path))
+    title = heading(item.identity, item.title, item.section_path)
     return f"[{title}]({item.url})" if is_url(item.url) else title
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from kedge.core.values import Document, DocumentPage, DocumentStatus, DocumentWithPassages, Scope
+from kedge.core.values import MAX_OFFSET, Document, DocumentPage, DocumentStatus, DocumentWithPassages, Scope
 from kedge.surfaces.server.deps import EngineDep, SettingsDep, TenantDep, WriterDep
 
 router = APIRouter(prefix="/api/documents", tags=["documents"])
@@ -20,12 +20,13 @@ async def list_documents(
     tenant: TenantDep,
     collection: Annotated[str | None, Query(description="Collection; the server's default if not given.")] = None,
     status: Annotated[DocumentStatus | None, Query(description="Only documents in this state.")] = None,
+    search: Annotated[str, Query(max_length=200, description="Only those that these words name.")] = "",
     limit: Annotated[int, Query(ge=1, le=1000, description="How many.")] = 100,
-    offset: Annotated[int, Query(ge=0, description="How many to leave out first.")] = 0,
+    offset: Annotated[int, Query(ge=0, le=MAX_OFFSET, description="How many to leave out first.")] = 0,
 ) -> DocumentPage:
     """Documents of a collection by url. Archived ones only when asked for by status."""
     scope = Scope(tenant, collection or settings.collection)
-    found = await engine.documents(scope, status=status, limit=limit, offset=offset)
+    found = await engine.documents(scope, status=status, search=search, limit=limit, offset=offset)
     return DocumentPage(tuple(found), limit, offset)
 
 

@@ -37,10 +37,10 @@ async def health() -> Health:
 
 @router.get("/ready", summary="Can the server work?", responses={503: {"model": ServerReadiness}})
 async def ready(engine: EngineDep, request: HttpRequest, metrics: MetricsDep, response: Response) -> ServerReadiness:
-    """Asks every part within `ready_timeout`; 503 when one does not work, or when the server stops."""
+    """Asks every part within `ready_timeout`; 503 when one does not work, or when it refuses requests or stops."""
     traffic: Traffic = request.app.state.traffic
     stops: dict[str, Json] = {"ok": False, "message": "The server stops."} if traffic.draining else {"ok": True}
-    parts: dict[str, Json] = {"server": stops}
+    parts: dict[str, Json] = {"server": stops, "requests": _room(traffic)}
     if not traffic.draining:
         parts |= await engine.health()
         metrics.replace(telemetry.PART_UP, {(name,): float(all_ok({name: part})) for name, part in parts.items()})
@@ -62,6 +62,13 @@ async def metrics_text(
     for metric, value in {**now, **pulse.read()}.items():
         metrics.replace(metric, {(): float(value)})
     return PlainTextResponse(metrics.render(), media_type=PROMETHEUS)
+
+
+def _room(traffic: Traffic) -> dict[str, Json]:
+    if not traffic.refuses:
+        return {"ok": True}
+    most = traffic.settings.max_requests
+    return {"ok": False, "message": f"Requests are refused: {traffic.requests} of {most} are in work (max_requests)."}
 
 
 def all_ok(parts: Mapping[str, Json]) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Query
 from fastapi import Request as HttpRequest
 from pydantic import ValidationError
 from starlette.datastructures import FormData
@@ -14,7 +15,7 @@ from kedge.core import telemetry
 from kedge.core.errors import UsageError
 from kedge.core.settings import Settings
 from kedge.core.telemetry import Metrics
-from kedge.core.values import Accepted, IngestPlan, IngestRequest, Job, Scope
+from kedge.core.values import Accepted, IngestPlan, IngestRequest, Job, JobList, Scope, checked_readers
 from kedge.engine.engine import Engine
 from kedge.surfaces.server.bodies import IngestBody, is_url
 from kedge.surfaces.server.deps import (
@@ -47,7 +48,7 @@ def _inlined(node: Any, definitions: dict[str, Any]) -> Any:
 
 _SCHEMA = IngestBody.model_json_schema()
 _FIELDS = _inlined(_SCHEMA, _SCHEMA["$defs"])
-_JSON_ALONE = ("document_url", "sources", "metadata", "options")
+_JSON_ALONE = ("document_url", "sources", "metadata", "options", "readers")
 _FORM_FIELDS = {name: field for name, field in _FIELDS["properties"].items() if name not in _JSON_ALONE}
 BODY_DOC: dict[str, Any] = {
     "requestBody": {
@@ -65,6 +66,7 @@ BODY_DOC: dict[str, Any] = {
                             "description": "One or several files.",
                         },
                         "metadata": {"type": "string", "description": "A JSON object, kept with every document."},
+                        "readers": {"type": "string", "description": "Who may read it, joined by commas."},
                         **_FORM_FIELDS,
                     },
                 }
@@ -120,6 +122,16 @@ async def plan(
     return await engine.plan(_request(body, settings, caller.tenant, sources=sources, uploads=()))
 
 
+@router.get("", summary="List jobs")
+async def list_jobs(
+    engine: EngineDep,
+    tenant: TenantDep,
+    limit: Annotated[int, Query(ge=1, le=1000, description="How many.")] = 50,
+) -> JobList:
+    """Ingestions, newest first."""
+    return JobList(tuple(await engine.jobs(tenant, limit)))
+
+
 @router.get("/{job_id}", summary="Show a job")
 async def show_job(job_id: str, engine: EngineDep, tenant: TenantDep) -> Job:
     """How far an ingestion is, and what could not be taken in."""
@@ -145,6 +157,7 @@ def _request(
         format=body.format,
         metadata=body.metadata,
         options=body.options,
+        readers=None if body.readers is None else checked_readers(body.readers),
     )
 
 
@@ -153,12 +166,16 @@ def _sources(body: IngestBody, paths_allowed: bool) -> tuple[str, ...]:
     sources = tuple(source for source in (*named, *body.sources) if source.strip())
     if not sources:
         raise UsageError("Nothing to take in.", hint="Give document_url or sources, or upload files.")
-    paths = [source for source in sources if not is_url(source)]
-    if paths and not paths_allowed:
+    check_sources(sources, paths_allowed=paths_allowed)
+    return sources
+
+
+def check_sources(sources: Sequence[str], *, paths_allowed: bool) -> None:
+    """UsageError for files of the server's machine, where this caller may not name any."""
+    if not paths_allowed and not all(map(is_url, sources)):
         raise UsageError(
             "This server does not read files of its own machine for others.", hint="Upload the file, or give a URL."
         )
-    return sources
 
 
 async def _json(request: HttpRequest) -> Any:
@@ -177,6 +194,8 @@ def _form_body(form: FormData) -> IngestBody:
             fields["metadata"] = json.loads(fields["metadata"])
         except (ValueError, RecursionError) as error:
             raise UsageError("The field metadata is not valid JSON.", hint="Send a JSON object.") from error
+    if "readers" in fields:
+        fields["readers"] = [one for one in str(fields["readers"]).split(",") if one.strip()]
     return _read_body(fields)
 
 

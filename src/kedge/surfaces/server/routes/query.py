@@ -11,6 +11,7 @@ from fastapi import Request as HttpRequest
 from fastapi.responses import StreamingResponse
 
 from kedge.core import telemetry
+from kedge.core.instants import instant
 from kedge.core.settings import Settings
 from kedge.core.telemetry import Metrics
 from kedge.core.values import ANSWER_TOP_K, Answer, Metadata, Query, Scope, StreamEvent
@@ -24,8 +25,10 @@ router = APIRouter(prefix="/api/query", tags=["query"])
 
 STREAM_DOC: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "`token` and `citation` (after its mark), then `metadata`, then `done`; or `error`. "
-        "The data of each is JSON: `type` and the field of its type (`content`, `citation`, `metadata` or `error`).",
+        "description": "`stage` (what is done: `searching`, `reading`, `writing`) while the words are not there yet, "
+        "`token` and `citation` (after its mark), then `metadata`, then `done`; or `error`. Skip what you do not know. "
+        "The data of each is JSON: `type` and the field of its type (`stage`, `content`, `citation`, `metadata`, "
+        "`error`).",
         "content": {
             sse.MEDIA_TYPE: {
                 "schema": {"type": "string"},
@@ -89,6 +92,7 @@ def to_query(body: QueryRequest, settings: Settings, tenant: str, user: str, usu
         topic_filter=body.topic_filter,
         where=from_outside(body.filter),
         session_id=body.session_id,
+        as_of=None if body.as_of is None else instant(body.as_of),
         user=user,
     )
 

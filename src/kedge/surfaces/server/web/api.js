@@ -45,7 +45,9 @@ const asJson = (body) => ({
 
 export const about = async () => (await call("/rag/about.json")).json();
 export const collections = async () => (await (await call("/api/collections")).json()).collections;
-export const documents = async (collection, limit) => (await (await call(`/api/documents?${new URLSearchParams({ collection, limit })}`)).json()).documents;
+export const documents = async (collection, limit, more = {}) => (await (await call(`/api/documents?${new URLSearchParams({ collection, limit, ...more })}`)).json()).documents;
+export const jobs = async (limit) => (await (await call(`/api/ingest?limit=${limit}`)).json()).jobs;
+export const takeIn = async (body) => (await call("/api/ingest", asJson(body))).json();
 export const job = async (id) => (await call(`/api/ingest/${encodeURIComponent(id)}`)).json();
 export const feedback = async (body) => (await call("/api/feedback", asJson(body))).json();
 
@@ -54,9 +56,44 @@ export async function passage(id, collection, beside) {
   return (await call(`/api/passages/${encodeURIComponent(id)}?${where}`)).json();
 }
 
-/** Ask, and hand every event on as it arrives. Ends with `done`; a broken stream is a Fault. */
-export async function ask(body, onEvent, signal) {
-  const response = await call("/api/query/stream", { ...asJson(body), signal });
+export const suggestions = async (body) => (await (await call("/api/query/suggestions", asJson(body))).json()).suggestions;
+
+const documentAt = (id, ...rest) => ["/api/documents", ...[id, ...rest].map(encodeURIComponent)].join("/");
+
+/** A page of a PDF: `span` and `cells` are characters of the document's text that are looked for on it. */
+export async function pageView(id, page, span, cells) {
+  const where = new URLSearchParams(span ? { start: span[0], end: span[1], ...(cells.length ? { cells: cells.map((cell) => cell.join("-")).join(",") } : {}) } : {});
+  return (await call(`${documentAt(id, "pages", page)}?${where}`)).json();
+}
+
+export const pageImage = async (id, page, width) => (await call(`${documentAt(id, "pages", page, "image")}?width=${width}`)).blob();
+export const ingestAgain = async (id) => (await call(documentAt(id, "ingest"), { method: "POST" })).json();
+export const deleteDocument = (id, keepalive = false) => call(documentAt(id), { method: "DELETE", keepalive });
+export const deleteCollection = (name, keepalive = false) => call(`/api/collections/${encodeURIComponent(name)}`, { method: "DELETE", keepalive });
+export const original = async (id) => (await call(documentAt(id, "original"))).blob();
+
+const sourceAt = (name, ...rest) => ["/api/sources", ...[name, ...rest].map(encodeURIComponent)].join("/");
+
+export const sources = async () => (await (await call("/api/sources")).json()).sources;
+export const addSource = async (body) => (await call("/api/sources", asJson(body))).json();
+export const syncSource = async (name, confirm = false) => (await call(`${sourceAt(name, "sync")}?confirm=${confirm}`, { method: "POST" })).json();
+export const removeSource = (name) => call(sourceAt(name), { method: "DELETE" });
+
+const talkAt = (id, ...rest) => ["/api/conversations", ...[id, ...rest].map(encodeURIComponent)].join("/");
+
+export const conversations = async () => (await (await call("/api/conversations?limit=1000")).json()).conversations;
+export const conversation = async (id) => (await call(talkAt(id))).json();
+export const beginConversation = async () => (await call("/api/conversations", asJson({}))).json();
+export const renameConversation = async (id, name) => (await call(talkAt(id), { ...asJson({ name }), method: "PATCH" })).json();
+export const deleteConversation = (id, keepalive = false) => call(talkAt(id), { method: "DELETE", keepalive });
+
+/** Ask, and hand every event on as it arrives. Ends with `done`; a broken stream is a Fault.
+ * `conversation` is the id of the one that keeps it, or null; `onTurn` is told the id of the turn. */
+export async function ask(body, { conversation, onEvent, onTurn, signal }) {
+  const address = conversation ? talkAt(conversation, "turns") : "/api/query/stream";
+  const response = await call(address, { ...asJson(body), signal });
+  const turnId = response.headers.get("x-turn-id");
+  if (turnId) onTurn(turnId);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let waiting = "";
   let ended = false;

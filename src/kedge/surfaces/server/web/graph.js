@@ -50,12 +50,12 @@ function core(graph) {
   return clean(graph.nodes.filter((node) => kept.has(node.id)), graph.edges);
 }
 
-/** The figure. `onOpen(node, element)` is called for passages and nodes; concepts show what they connect. */
-export function graphFigure(whole, caption, onOpen) {
+/** The figure. `onOpen(node, element)` is called for passages and nodes, `onAsk(name)` to ask about a concept or node. */
+export function graphFigure(whole, caption, { onOpen, onAsk }) {
   let graph = core(whole);
   const said = el("p", { class: "graph-said", "aria-live": "polite" });
   const canvas = el("div", { class: "graph-canvas", tabindex: "0", role: "group", "aria-label": caption });
-  const traced = new Traced(said);
+  const traced = new Traced(said, onAsk);
   let drawn = 0;
   const draw = (again = false) => {
     const width = canvas.clientWidth;
@@ -127,8 +127,9 @@ const kindOf = (node) => ({ question: "Question", concept: "Concept", passage: "
 
 /** The node that was chosen; it stays so when the picture is drawn anew for another width. */
 class Traced {
-  constructor(said) {
+  constructor(said, onAsk) {
     this.said = said;
+    this.onAsk = onAsk;
     this.chosen = null;
   }
 
@@ -139,6 +140,8 @@ class Traced {
   node(node) {
     this.chosen = node;
     trace(this.root, this.graph, node, this.said);
+    if (node.type === "passage") return;
+    this.said.append(" ", el("button", { type: "button", class: "link", onclick: () => this.onAsk(node.label) }, `Ask about “${node.label}”`));
   }
 
   again() {

@@ -1,6 +1,6 @@
 // Where the nodes of a small graph go: in columns by distance from the start, or as an indented outline when narrow.
 
-export const HEIGHT = 52;
+export const HEIGHT = 64;
 const GAP = 14;
 const MIN_WIDTH = 116;
 const MAX_WIDTH = 220;
@@ -117,7 +117,7 @@ export function outline(graph, available) {
 function box(node, x, y, width) {
   const room = width - PAD - 6 - (node.marks?.length ? 6 + 10 * Math.min(2, node.marks.length) : 0);
   const sub = node.sub ? cut(node.sub, room, SMALL) : "";
-  return { node, x, y, width, sub, lines: wrap(node.label, room, sub ? 1 : 2) };
+  return { node, x, y, width, sub, lines: wrap(node.label, room, 2) };
 }
 
 function lengthOf(text, font) {

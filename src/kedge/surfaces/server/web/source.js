@@ -1,7 +1,10 @@
 // The panel with a source: docked beside the answer on wide screens, a modal drawer on narrow ones.
 
 import * as api from "./api.js";
-import { byId, count, el, safeLink, utf16 } from "./dom.js";
+import { byId, count, el, icon, ICONS, safeLink, utf16 } from "./dom.js";
+import { marked } from "./marked.js";
+import { Sheet } from "./sheet.js";
+import { toast } from "./toast.js";
 import { verbatim } from "./verbatim.js";
 
 const WIDE = window.matchMedia("(min-width: 1100px)");
@@ -65,30 +68,85 @@ function begin(from, kicker, title) {
   byId("panel-kicker").dataset.base = kicker;
   byId("panel-title").textContent = title;
   byId("panel-foot").replaceChildren();
+  byId("panel-ways").replaceChildren();
+  byId("panel-body").classList.remove("holds-sheet");
   show();
   byId("panel-title").focus({ preventScroll: true });
   return (shown += 1);
 }
 
-/** A passage of a document, with the cited span marked where there is one. */
-export async function openPassage({ from, mark = "", title, url, passageId, span = null, snippet = "", page = null, collection }) {
+/** A passage of a document, as it looks, with the cited span marked where there is one. `cells` are [start, end) of it. */
+export async function openPassage({ from, mark = "", title, url, passageId, span = null, cells = [], snippet = "", page = null, collection }) {
   const mine = begin(from, mark ? `Source ${mark}` : "Source", title);
   const body = byId("panel-body");
   body.replaceChildren(el("div", { class: "ghost", "aria-hidden": "true" }, el("i"), el("i"), el("i")));
-  const draw = async (beside) => {
-    try {
-      const found = await api.passage(passageId, collection, beside);
-      if (mine === shown) drawPassage(found, { passageId, span, page, beside, more: () => draw(Math.min(MAX_BESIDE, beside + STEP)) });
-    } catch (fault) {
-      if (mine === shown) drawSnippet(fault, snippet, url);
-    }
-  };
-  await draw(1);
+  const asked = { passageId, span, cells, page, collection, mine, beside: 1, way: null };
+  try {
+    const found = await api.passage(passageId, collection, asked.beside);
+    if (mine === shown) await drawFound(found, asked);
+  } catch (fault) {
+    if (mine === shown) drawSnippet(fault, snippet, url);
+  }
 }
 
-function drawPassage(found, { passageId, span, page, beside, more }) {
-  const first = beside === 1;
+const WAYS = { page: "Page", looks: "As it looks", text: "As written" };
+const SIGNED = ["markdown", "notebook"]; // formats whose text has signs of markdown
+const PLAIN = ["text", "code"]; // formats whose text is all there is
+
+/** In the way that shows most: the page, the text as it looks, the text as it is written. Others are offered above. */
+async function drawFound(found, asked) {
+  const own = found.passages.find((passage) => passage.passage_id === asked.passageId);
+  const page = asked.page ?? own.page;
+  const format = found.document.format;
+  const ways = [format === "pdf" && page !== null ? "page" : "", PLAIN.includes(format) ? "" : "looks", "text"].filter(Boolean);
+  drawPlace(found, own, page, (asked.way ?? ways[0]) === "page");
+  byId("panel-ways").replaceChildren(...(ways.length > 1 ? [switcher(ways, found, asked)] : []));
+  const way = asked.way ?? ways[0];
+  asked.way = way;
+  for (const button of byId("panel-ways").querySelectorAll("[data-way]")) button.setAttribute("aria-pressed", String(button.dataset.way === way));
+  if (way !== "page") return drawText(found, asked);
+  try {
+    await drawSheet(found, asked, page);
+  } catch (fault) {
+    if (asked.mine !== shown || !(fault instanceof api.Fault)) throw fault;
+    asked.way = ways[1];
+    await drawFound(found, asked);
+    byId("panel-body").prepend(el("p", { class: "hint fallen", role: "status", text: `${fault.message} This is its text.` }));
+    byId("panel-ways").querySelector("[data-way=page]")?.remove();
+  }
+}
+
+function switcher(ways, found, asked) {
+  const choose = (way) => {
+    asked.way = way;
+    drawFound(found, asked);
+  };
+  return el("div", { class: "ways-of", role: "group", "aria-label": "How it is shown" }, ...ways.map((way) => el("button", { type: "button", "data-way": way, "aria-pressed": "false", onclick: () => choose(way) }, WAYS[way])));
+}
+
+async function drawSheet(found, asked, page) {
+  const sheet = new Sheet(found.document.document_id, found.document.title, page, { span: asked.span, cells: asked.cells });
   const body = byId("panel-body");
+  body.classList.add("holds-sheet");
+  body.replaceChildren(sheet.node);
+  try {
+    await sheet.show();
+  } catch (fault) {
+    body.classList.remove("holds-sheet");
+    throw fault;
+  }
+}
+
+/** The passages around, what was cited marked: rendered, or character by character. */
+function drawText(found, asked) {
+  const { passageId, span, cells, beside, way, mine } = asked;
+  const body = byId("panel-body");
+  body.classList.remove("holds-sheet");
+  const more = async () => {
+    asked.beside = Math.min(MAX_BESIDE, beside + STEP);
+    const wider = await api.passage(passageId, asked.collection, asked.beside);
+    if (mine === shown) drawText(wider, { ...asked, scroll: false });
+  };
   const parts = [];
   let reached = 0; // passages may overlap: what was shown is not shown again
   let path = null;
@@ -96,21 +154,24 @@ function drawPassage(found, { passageId, span, page, beside, more }) {
     const at = (offset) => utf16(passage.text, offset - passage.start);
     const from = at(Math.max(passage.start, Math.min(reached, passage.end)));
     const own = passage.passage_id === passageId;
-    const inside = span && own ? span.map((offset) => at(offset)) : null;
     const here = passage.section_path.filter((part) => part !== found.document.title).join(" › ");
     if (here !== path && here && !/^\s*#/.test(passage.text.slice(from))) parts.push(el("p", { class: "section", text: here }));
     path = here;
     const text = passage.text.slice(from);
-    const mark = inside && inside[1] > from ? [Math.max(0, inside[0] - from), inside[1] - from] : null;
-    if (text.trim()) parts.push(el("div", { class: own ? "passage own" : "passage" }, ...verbatim(text, mark)));
+    const within = ([start, end]) => [Math.max(0, at(start) - from), at(end) - from];
+    const mark = own && span && at(span[1]) > from ? within(span) : null;
+    if (text.trim()) parts.push(el("div", { class: own ? "passage own" : "passage" }, ...drawn(text, mark, mark ? cells.map(within) : [], way, SIGNED.includes(found.document.format) ? null : [found.document.title, ...passage.section_path])));
     reached = Math.max(reached, passage.end);
   }
   if (found.has_before && beside < MAX_BESIDE) parts.unshift(moreButton("Show what stands before", more));
   if (found.has_after && beside < MAX_BESIDE) parts.push(moreButton("Show what follows", more));
   body.replaceChildren(...parts);
-  const own = found.passages.find((passage) => passage.passage_id === passageId);
-  drawPlace(found, own, page ?? own.page);
-  if (first) scrollTo(body);
+  if (asked.scroll !== false) scrollTo(body);
+}
+
+function drawn(text, mark, cells, way, headings) {
+  const looks = way === "looks" ? marked(text, mark, cells, headings) : null;
+  return looks ? [looks] : verbatim(text, mark);
 }
 
 function scrollTo(body) {
@@ -120,20 +181,36 @@ function scrollTo(body) {
 
 const moreButton = (text, more) => el("button", { type: "button", class: "more", onclick: more }, text);
 
-function drawPlace(found, passage, page) {
+function drawPlace(found, passage, page, sheet) {
   const { document: source } = found;
   const section = passage.section_path.filter((part) => part !== source.title);
   const facts = [
-    page === null ? null : ["Page", String(page)],
+    page === null || sheet ? null : ["Page", String(page)],
     section.length ? ["Section", section.join(" › ")] : null,
-    ["File", safeLink(source.url, source.url)],
-    ["Part", `${passage.index + 1} of ${count(source.chunk_count, "passage")}`],
+    ["File", fileOf(source)],
+    sheet ? null : ["Part", `${passage.index + 1} of ${count(source.chunk_count, "passage")}`],
   ];
   const kicker = byId("panel-kicker");
   kicker.textContent = kicker.dataset.base + (page === null ? "" : ` · page ${page}`);
   byId("panel-foot").replaceChildren(
     el("dl", { class: "facts" }, ...facts.filter(Boolean).map(([name, value]) => el("div", {}, el("dt", { text: name }), el("dd", {}, value)))),
   );
+}
+
+/** The name of the file, to be downloaded, or its address. */
+function fileOf(source) {
+  if (/^https?:/.test(source.url)) return safeLink(source.url, source.url);
+  const name = source.url.replace(/^upload:/, "").split(/[\\/]/).pop();
+  const save = async () => {
+    try {
+      const link = el("a", { href: URL.createObjectURL(await api.original(source.document_id)), download: name });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    } catch (fault) {
+      toast(`${fault.message} ${fault.hint ?? ""}`);
+    }
+  };
+  return el("span", { title: source.url.replace(/^upload:/, "") }, name, " ", el("button", { type: "button", class: "link with-icon", onclick: save }, icon(ICONS.download), "Download"));
 }
 
 function drawSnippet(fault, snippet, url) {

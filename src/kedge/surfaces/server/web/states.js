@@ -38,7 +38,7 @@ export function beginning(onUpload) {
       "div",
       { class: "ways" },
       el("div", { class: "way" }, el("h3", { text: "Here" }), el("p", { text: "Drop in your files and watch them being read." }), el("button", { type: "button", class: "primary", onclick: onUpload }, "Add sources")),
-      el("div", { class: "way" }, el("h3", { text: "On the command line" }), el("p", { text: "Take in a whole folder, and again whenever it has changed. Stop this server first: one process at a time owns the data." }), commandLine(command)),
+      el("div", { class: "way" }, el("h3", { text: "On the command line" }), el("p", { text: "Take in a whole folder, and again whenever it has changed. This server goes on meanwhile; reload the page then." }), commandLine(command)),
     ),
   ];
 }

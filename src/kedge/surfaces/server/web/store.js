@@ -1,7 +1,6 @@
-// What this browser remembers: theme, collection, keys, history. Nothing of it leaves the browser.
+// What this browser remembers: theme, collection, keys. Nothing of it leaves the browser.
 
 const PREFIX = "kedge.";
-const MAX_HISTORY = 100;
 
 export function recall(key, otherwise) {
   try {
@@ -28,19 +27,4 @@ export function rememberTheme(theme) {
   } catch {
     // see above
   }
-}
-
-export function history() {
-  const kept = recall("history", []);
-  return Array.isArray(kept) ? kept.filter((item) => typeof item?.question === "string") : [];
-}
-
-/** Newest first; asking the same again moves it to the front. */
-export function addToHistory(question, collection) {
-  const others = history().filter((item) => item.question !== question || item.collection !== collection);
-  remember("history", [{ question, collection, at: Date.now() }, ...others].slice(0, MAX_HISTORY));
-}
-
-export function clearHistory() {
-  remember("history", []);
 }

@@ -3,7 +3,8 @@
 import * as api from "./api.js";
 import { byId, count, el, icon, ICONS, markName } from "./dom.js";
 import { fromEvidence, fromPaths, graphFigure } from "./graph.js";
-import { prose } from "./prose.js";
+import { asMarkdown, asText } from "./copy.js";
+import { line, prose } from "./prose.js";
 import { openFacts, openPassage } from "./source.js";
 import { faultCard, withCode } from "./states.js";
 import { tableParts, tableText } from "./table.js";
@@ -14,25 +15,39 @@ const WORDS = {
   low: "Thinly supported: read the sources",
   insufficient: "Not enough evidence",
 };
+const STAGES = { searching: "Searching …", reading: "Reading what was found …", writing: "Writing the answer …" };
 const FIRST_SOURCES = 6;
 let turns = 0;
 
 export class Turn {
-  /** `kind` is what the server says of the collection's kind. */
-  constructor(question, collection, kind, { retry, upload, reload, pick }) {
-    Object.assign(this, { question, collection, kind, retry, upload, reload, pick });
+  /** `kind` is what the server says of the collection's kind. `ask(more)` asks it again, `other(text)` something else. */
+  constructor({ question, collection, filter }, kind, { ask, other, upload, reload }) {
+    Object.assign(this, { question, collection, filter, kind, ask, other, upload, reload });
+    this.turnId = null; // where a conversation keeps it
     this.text = "";
     this.citations = [];
     this.metadata = {};
     this.drawing = 0;
     const id = `turn-${(turns += 1)}`;
-    this.said = el("div", { class: "said", "aria-busy": "true" }, el("p", { class: "searching" }, el("span", { class: "wave", "aria-hidden": "true" }), "Looking for evidence …"));
+    this.said = el("div", { class: "said", "aria-busy": "true" }, el("p", { class: "searching" }, el("span", { class: "wave", "aria-hidden": "true" }), el("span", { class: "stage", text: "Looking for evidence …" })));
     this.rest = el("div", { class: "rest" });
+    const chosen = filter?.document_id?.length;
+    const within = [collection, chosen ? `${count(chosen, "document")} chosen` : ""].filter(Boolean).join(" · ");
     this.node = el(
       "li",
       {},
-      el("article", { class: "turn", "aria-labelledby": id }, el("header", {}, el("p", { class: "kicker" }, collection), el("h2", { id, class: "asked", text: question })), this.said, this.rest),
+      el("article", { class: "turn", "aria-labelledby": id }, el("header", {}, el("h2", { id, class: "asked", text: question }), el("p", { class: "kicker" }, within)), this.said, this.rest),
     );
+  }
+
+  /** Draw what was kept of it. */
+  restore(kept) {
+    this.turnId = kept.turn_id;
+    this.text = kept.content;
+    this.citations = kept.citations;
+    this.metadata = kept.metadata;
+    if (Object.keys(kept.metadata).length) this.finish(false);
+    else this.stopped("The answer was broken off.");
   }
 
   /** One event of the stream. Words are drawn once per frame. */
@@ -40,7 +55,15 @@ export class Turn {
     if (event.type === "token") this.text += event.content;
     else if (event.type === "citation") this.citations.push(event.citation);
     else if (event.type === "metadata") this.metadata = event.metadata ?? {};
+    else if (event.type === "stage") this.stage(event);
     if (!this.drawing && event.type !== "done") this.drawing = requestAnimationFrame(() => this.draw());
+  }
+
+  /** What is being done, as far as the server tells. */
+  stage(event) {
+    const words = STAGES[event.stage ?? event.content ?? event.metadata?.stage];
+    const place = this.said.querySelector(".stage");
+    if (words && place) place.textContent = words;
   }
 
   draw() {
@@ -49,7 +72,7 @@ export class Turn {
     if (!this.node.dataset.first) this.node.dataset.first = String(performance.now());
     this.said.replaceChildren(...prose(this.words(), (mark) => this.chip(mark)));
     const short = lead(this.text, this.metadata);
-    if (short) this.said.prepend(el("p", { class: "lead" }, el("strong", { class: "short", text: short })));
+    if (short) this.said.prepend(el("p", { class: "lead" }, el("strong", { class: "short" }, ...line(short))));
   }
 
   words() {
@@ -79,7 +102,7 @@ export class Turn {
     } else if (!this.kind.opens) {
       openFacts({ from, kicker: `Source ${citation.id}`, title: called(citation), text: citation.snippet, url: citation.url });
     } else {
-      openPassage({ from, mark: citation.id, title: called(citation), url: citation.url, passageId: citation.passage_id, span: [citation.start, citation.end], snippet: citation.snippet, page: this.places.get(citation.id)?.page ?? null, collection: this.collection });
+      openPassage({ from, mark: citation.id, title: called(citation), url: citation.url, passageId: citation.passage_id, span: [citation.start, citation.end], cells: (citation.cells ?? []).filter((cell) => cell.answers).map((cell) => [cell.start, cell.end]), snippet: citation.snippet, page: this.places.get(citation.id)?.page ?? null, collection: this.collection });
     }
   }
 
@@ -97,8 +120,8 @@ export class Turn {
     return [...facts];
   }
 
-  /** The stream has ended: everything that belongs below the words. */
-  finish() {
+  /** The answer is whole: everything that belongs below the words. `fresh`: it has just come. */
+  finish(fresh = true) {
     cancelAnimationFrame(this.drawing);
     this.draw();
     this.said.removeAttribute("aria-busy");
@@ -109,8 +132,10 @@ export class Turn {
     else if (this.metadata.short_answer && !this.said.querySelector(".lead")) emphasise(this.said, this.metadata.short_answer);
     const [found, sources] = [this.found(refused), refused ? null : this.sources()];
     const evidence = this.metadata.paths ? [found, sources] : [sources, found]; // there the path is the evidence
-    const computed = refused ? [] : tableParts(this.metadata, this.pick);
-    this.rest.append(...[refused ? null : verdict(this.metadata), ...computed, ...evidence, this.metadata.query_id ? this.rating() : null].filter(Boolean));
+    const computed = refused ? [] : tableParts(this.metadata, (reading) => this.ask({ reading }));
+    this.rest.append(...[refused ? null : verdict(this.metadata), ...computed, ...evidence, this.acts()].filter(Boolean));
+    if (!fresh) return;
+    if (refused) this.offer();
     byId("live").textContent = refused ? `Not enough evidence. ${this.said.textContent}` : `${this.said.textContent} ${WORDS[this.metadata.confidence] ?? ""}. ${count(this.citations.length, "source")}.`;
   }
 
@@ -125,7 +150,7 @@ export class Turn {
         "button",
         { type: "button", class: "source", "data-mark": citation.id },
         el("span", { class: "number", text: markName(citation.id) }),
-        el("span", { class: "about" }, el("span", { class: "title", text: called(citation) }), el("span", { class: "place", text: [section, page ? `page ${page}` : ""].filter(Boolean).join(" · ") }), snippet === citation.title.replaceAll("_", " ") ? "" : el("span", { class: "snippet", text: snippet })),
+        el("span", { class: "about" }, el("span", { class: "title", text: called(citation) }), el("span", { class: "place", text: [section, page ? `page ${page}` : ""].filter(Boolean).join(" · ") }), snippet === citation.title.replaceAll("_", " ") ? "" : el("span", { class: "snippet" }, ...line(snippet))),
       );
       button.addEventListener("click", () => this.open(citation, button));
       return el("li", {}, button);
@@ -140,9 +165,13 @@ export class Turn {
     const paths = this.metadata.paths ?? [];
     const graph = paths.length ? fromPaths(paths, this.citations) : this.metadata.evidence ? fromEvidence(this.metadata.evidence) : null;
     if (!graph || graph.nodes.length < 2) return null;
-    const led = paths.length > 0 || graph.nodes.some((node) => node.type === "concept");
-    const figure = graphFigure(graph, "How the evidence was found", (node, from) => this.openNode(node, from));
-    return el("details", { class: "how", open: led && !refused }, el("summary", {}, el("h3", { text: refused ? "What was looked at" : "How it was found" })), figure);
+    const holder = el("details", { class: "how" });
+    const draw = () => {
+      if (holder.open && !holder.querySelector("figure")) holder.append(graphFigure(graph, "How the evidence was found", { onOpen: (node, from) => this.openNode(node, from), onAsk: (label) => this.other(`What is ${label}?`) }));
+    };
+    holder.addEventListener("toggle", draw);
+    holder.append(el("summary", {}, el("h3", { text: refused ? "What was looked at, as a picture" : "How it was found" })));
+    return holder;
   }
 
   openNode(node, from) {
@@ -166,14 +195,26 @@ export class Turn {
     const quoted = new Map((metadata.refusal?.nearest ?? []).map((hit) => [hit.passage_id, hit]));
     const near = (metadata.nearest ?? [...quoted.values()]).map((hit) => {
       const section = (hit.section_path ?? []).filter((part) => part !== hit.title).join(" › ");
-      const button = el("button", { type: "button", class: "source near" }, el("span", { class: "about" }, el("span", { class: "title", text: called(hit) }), el("span", { class: "place", text: [section, hit.page ? `page ${hit.page}` : ""].filter(Boolean).join(" · ") }), el("span", { class: "snippet", text: plain(quoted.get(hit.passage_id)?.snippet || "") || unheaded(hit) })));
+      const button = el("button", { type: "button", class: "source near" }, el("span", { class: "about" }, el("span", { class: "title", text: called(hit) }), el("span", { class: "place", text: [section, hit.page ? `page ${hit.page}` : ""].filter(Boolean).join(" · ") }), el("span", { class: "snippet" }, ...line(plain(quoted.get(hit.passage_id)?.snippet || "").replace(/^[-*] /, "") || plain(unheaded(hit)).replace(/#{2,6} /g, "")))));
       button.addEventListener("click", () => this.kind.opens ? openPassage({ from: button, title: called(hit), url: hit.url, passageId: hit.passage_id, snippet: hit.excerpt, collection: this.collection }) : openFacts({ from: button, kicker: "Not an answer, but near", title: hit.title, text: hit.snippet, url: "" }));
       return el("li", {}, button);
     });
     this.said.classList.add("refused");
     this.said.replaceChildren(...prose(first), ...(sought ? [el("p", { class: "sought", text: `Looked for ${sought}.` })] : []), el("p", { class: "looked", text: looked }), ...(metadata.why ? [el("p", { class: "looked", text: `Why: ${metadata.why}.` })] : []), ...(metadata.warnings ?? []).map((warning) => el("p", { class: "hint" }, ...withCode(warning))));
     if (near.length) this.rest.append(el("section", { class: "sources" }, el("h3", { text: "Not an answer, but near" }), el("ol", {}, ...near)));
+    const others = el("section", { class: "other-ways", hidden: true }, el("h3", { text: "Asked in another way" }));
+    this.rest.append(others);
     this.rest.append(el("p", { class: "advice" }, "Name the thing you ask about as the documents do, choose another collection, or ", el("button", { type: "button", class: "link", onclick: this.upload }, "add sources that know"), "."));
+  }
+
+  /** After a refusal: questions near it that have answers. An extra request, so that no answer waits for it. */
+  async offer() {
+    const place = this.rest.querySelector(".other-ways");
+    if (!place || !this.kind.opens) return;
+    const found = await api.suggestions({ query: this.metadata.resolved_question ?? this.question, collection: this.collection, filter: this.filter ?? {} }).catch(() => []); // an offer, not an answer
+    if (!found.length || !place.isConnected) return;
+    place.append(el("ul", {}, ...found.map(({ question, title }) => el("li", {}, el("button", { type: "button", class: "way-to-ask", onclick: () => this.other(question) }, el("span", { text: question }), question.toLowerCase().includes(title.toLowerCase()) ? "" : el("span", { class: "hint", text: title }))))));
+    place.hidden = false;
   }
 
   rating() {
@@ -207,19 +248,49 @@ export class Turn {
     return form;
   }
 
-  stopped() {
+  /** What can be done with an answer. */
+  acts() {
+    const status = el("span", { class: "hint", role: "status" });
+    const act = (label, path, doing) => el("button", { type: "button", class: "act", onclick: doing }, icon(path), el("span", { text: label }));
+    const copy = (text) => async () => {
+      try {
+        await navigator.clipboard.writeText(text());
+        status.textContent = "Copied.";
+      } catch {
+        status.textContent = "It could not be copied: select the text instead.";
+      }
+    };
+    return el(
+      "div",
+      { class: "acts" },
+      el("div", { class: "act-row" }, act("Copy", ICONS.copy, copy(() => this.asText())), act("Copy as Markdown", ICONS.markdown, copy(() => this.asMarkdown())), act("Ask again", ICONS.retry, () => this.ask()), status),
+      this.metadata.query_id ? this.rating() : "",
+    );
+  }
+
+  /** The answer and its sources, without signs. */
+  asText() {
+    return asText(this);
+  }
+
+  /** The same in Markdown. */
+  asMarkdown() {
+    return asMarkdown(this);
+  }
+
+  stopped(why = "Stopped.") {
     cancelAnimationFrame(this.drawing);
     this.draw();
     this.said.removeAttribute("aria-busy");
     if (!this.text) this.said.replaceChildren();
-    this.rest.append(el("p", { class: "hint stopped" }, "Stopped. ", el("button", { type: "button", class: "link", onclick: this.retry }, "Ask again")));
-    byId("live").textContent = "Stopped.";
+    this.rest.replaceChildren(el("p", { class: "hint stopped" }, `${why} `, el("button", { type: "button", class: "link", onclick: () => this.ask() }, "Ask again")));
+    byId("live").textContent = why;
   }
 
   fail(fault) {
     cancelAnimationFrame(this.drawing);
     this.said.removeAttribute("aria-busy");
-    const again = ["Ask again", this.retry];
+    const again = ["Ask again", () => this.ask()];
     const actions = { gone: [["Show the collections", this.reload]], query: [] }[fault.kind] ?? [again];
     this.said.replaceChildren(faultCard(fault, actions));
   }
@@ -244,9 +315,9 @@ function verdict(metadata) {
 
 const listed = (parts) => (parts.length > 1 ? `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}` : parts[0]);
 
-/** A snippet without markdown's signs, for the list; the panel shows it as it is written. */
+/** A snippet without links, because it stands in a button; the panel shows it as it looks. */
 function plain(text) {
-  return text.replace(/!?\[([^\]]*)\]\((?:[^()]|\([^()]*\))*\)/g, "$1").replace(/\*\*|`/g, "").replace(/\s+/g, " ");
+  return text.replace(/!?\[([^\]]*)\]\((?:[^()]|\([^()]*\))*\)/g, "$1").replace(/\s+/g, " ");
 }
 
 /** What the document of a citation or a hit calls itself; its title, where no more is known. */

@@ -10,6 +10,7 @@ const NAME = /^[\w][\w .-]*$/u;
 
 let about = { max_upload_bytes: Infinity, kinds: {}, collection: "default" };
 let chosen = [];
+let leftOut = 0; // files of folders that are nothing to read by their names
 let control = null;
 let added = null;
 let known = [];
@@ -19,6 +20,8 @@ let tell = () => {};
 export function setUp({ onAdded, onAsk }) {
   tell = onAdded;
   byId("files").addEventListener("change", (event) => choose([...event.target.files]));
+  byId("folder").addEventListener("change", (event) => chooseWithin([...event.target.files]));
+  byId("addresses").addEventListener("input", () => (byId("upload-error").textContent = ""));
   byId("upload-form").addEventListener("submit", (event) => {
     event.preventDefault();
     start();
@@ -65,7 +68,10 @@ const kind = () => about.kinds[chosenName()] ?? { suffixes: [], files: "Several 
 
 function reset() {
   chosen = [];
+  leftOut = 0;
   byId("files").value = "";
+  byId("folder").value = "";
+  byId("addresses").value = "";
   byId("upload-error").textContent = "";
   byId("upload-progress").hidden = true;
   byId("upload-faults").replaceChildren();
@@ -102,8 +108,20 @@ const stem = () => (chosen[0]?.name ?? "").replace(/\.[^.]*$/, "").replace(/[^\w
 
 const megabytes = (bytes) => (!Number.isFinite(bytes) ? "…" : bytes < 1 << 20 ? `${Math.max(1, Math.round(bytes / 1024))} kB` : `${Math.round(bytes / (1 << 20))} MB`);
 
-function choose(files) {
+/** Of a folder what is read by its name, as the command line does; the others are counted. */
+function chooseWithin(files) {
+  const { suffixes, names = [] } = kind();
+  const known = (name) => (/.\./.test(name) ? suffixes.some((suffix) => name.endsWith(suffix)) : names.includes(name));
+  const hidden = (file) => pathOf(file).split("/").some((part) => part.startsWith("."));
+  const taken = files.filter((file) => !hidden(file) && (!suffixes.length || known(file.name.toLowerCase())));
+  choose(taken, files.length - taken.length);
+}
+
+const pathOf = (file) => file.path || file.webkitRelativePath || file.name;
+
+function choose(files, others = 0) {
   chosen = files;
+  leftOut = others;
   if (kind().replaces && !byId("upload-collection").value) byId("upload-collection").value = stem();
   byId("upload-error").textContent = "";
   byId("upload-progress").hidden = true;
@@ -114,7 +132,7 @@ function choose(files) {
 }
 
 function list() {
-  byId("chosen").replaceChildren(...chosen.slice(0, 8).map((file) => el("li", {}, el("span", { text: file.name }), el("span", { class: "hint", text: megabytes(file.size) }))), chosen.length > 8 ? el("li", { class: "hint", text: `and ${chosen.length - 8} more` }) : "");
+  byId("chosen").replaceChildren(...chosen.slice(0, 8).map((file) => el("li", {}, el("span", { text: file.name }), el("span", { class: "hint", text: megabytes(file.size) }))), chosen.length > 8 ? el("li", { class: "hint", text: `and ${chosen.length - 8} more` }) : "", leftOut ? el("li", { class: "hint", text: `${count(leftOut, "file")} left out: nothing to read by ${leftOut === 1 ? "its name" : "their names"}` }) : "");
 }
 
 function dropping() {
@@ -126,16 +144,48 @@ function dropping() {
     });
   }
   for (const name of ["dragleave", "drop"]) zone.addEventListener(name, () => zone.classList.remove("over"));
-  zone.addEventListener("drop", (event) => {
+  zone.addEventListener("drop", async (event) => {
     event.preventDefault();
-    choose([...event.dataTransfer.files]);
+    const { files, folders } = await dropped(event.dataTransfer);
+    (folders ? chooseWithin : choose)(files);
+  });
+}
+
+/** The files that were dropped, and those of folders; and whether there are folders among them. */
+async function dropped(transfer) {
+  const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+  if (!entries.some((entry) => entry.isDirectory)) return { files: [...transfer.files], folders: false };
+  return { files: (await Promise.all(entries.map((entry) => within(entry)))).flat(), folders: true };
+}
+
+async function within(entry) {
+  if (entry.name.startsWith(".")) return [];
+  if (entry.isFile) return [await new Promise((resolve, reject) => entry.file(resolve, reject))].map((file) => Object.assign(file, { path: entry.fullPath }));
+  const reader = entry.createReader();
+  const found = [];
+  for (;;) {
+    const some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+    if (!some.length) break;
+    found.push(...some);
+  }
+  return (await Promise.all(found.map((one) => within(one)))).flat();
+}
+
+/** Names to send files under: two of one name are told apart by their folders, because a name is all that is kept. */
+function names(files) {
+  const seen = new Map();
+  for (const file of files) seen.set(file.name, (seen.get(file.name) ?? 0) + 1);
+  return files.map((file) => {
+    return seen.get(file.name) > 1 ? pathOf(file).split("/").filter(Boolean).join(" - ") : file.name;
   });
 }
 
 function fault() {
   const name = byId("upload-collection").value.trim();
   const size = chosen.reduce((sum, file) => sum + file.size, 0);
-  if (!chosen.length) return "Choose at least one file.";
+  const strange = addresses().find((one) => !/^https?:\/\/[^\s/]+/i.test(one));
+  if (!chosen.length && !addresses().length) return "Choose at least one file, or give an address.";
+  if (strange) return `“${strange}” is no address: it begins with https:// or with http:// and a name.`;
   if (!NAME.test(name)) return "A collection's name begins with a letter or digit and has no signs but . _ - and spaces.";
   if (size > about.max_upload_bytes) return `Together they have ${megabytes(size)}; at most ${megabytes(about.max_upload_bytes)} go at once. Add them in parts, or use the command line.`;
   return "";
@@ -169,21 +219,34 @@ async function start() {
   }
 }
 
+const addresses = () => byId("addresses").value.split(/\s+/).filter(Boolean);
+
 function progress(words, share) {
   byId("upload-step").textContent = words;
   byId("upload-bar").value = share;
 }
 
-/** Whatever its kind, it becomes a job. */
+/** Whatever it is, it becomes a job: files one, addresses another. */
 async function submit(collection) {
-  const form = new FormData();
-  form.append("collection", collection);
-  form.append("kind", chosenName());
-  for (const file of chosen) form.append("file", file);
-  progress("Sending …", 0);
-  const sent = await api.send("/api/ingest", form, (share) => progress(`Sending … ${Math.round(100 * share)} %`, 100 * share), control.signal);
-  byId("upload-cancel").hidden = true; // from here on the server works by itself
-  return follow(sent.job_id, collection);
+  let taken = null;
+  if (chosen.length) {
+    const form = new FormData();
+    form.append("collection", collection);
+    form.append("kind", chosenName());
+    const called = names(chosen);
+    for (const [at, file] of chosen.entries()) form.append("file", file, called[at]);
+    progress("Sending …", 0);
+    const sent = await api.send("/api/ingest", form, (share) => progress(`Sending … ${Math.round(100 * share)} %`, 100 * share), control.signal);
+    byId("upload-cancel").hidden = true; // from here on the server works by itself
+    taken = await follow(sent.job_id, collection);
+  }
+  if (addresses().length) {
+    progress("Fetching …", 0);
+    const sent = await api.takeIn({ sources: addresses(), collection, kind: chosenName() });
+    byId("upload-cancel").hidden = true;
+    taken = (await follow(sent.job_id, collection)) ?? taken;
+  }
+  return taken;
 }
 
 async function follow(jobId, collection) {

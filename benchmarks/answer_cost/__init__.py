@@ -1,0 +1,1 @@
+"""What an answer costs in processor time, before and after a change: `python -m benchmarks.answer_cost`."""

@@ -1,0 +1,150 @@
+"""Teach readers what a larger network understands: `python -m benchmarks.reader.distil`.
+
+`--data`, `--tokenizer` and `--examples` are those of `benchmarks.reader.train`, `--teacher` what
+`benchmarks.reader.teacher` packed. The teacher learns from the examples first. Then two readers learn beside each other
+from the examples and from what the teacher says of them: one goes on from the carried file, one from every second of
+its layers. Writes OUT/twelve and OUT/six. Needs torch, transformers and a GPU; 15 minutes on an H200.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pickle
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.reader.encode import EncodedExample
+from benchmarks.reader.export import network_state, read_tensors
+from benchmarks.reader.needs import check, note
+from benchmarks.reader.train import (
+    CARRIED,
+    PART,
+    SIZE,
+    WEIGHTS,
+    Pace,
+    WeightTrainer,
+    dealt_out,
+    figures,
+    fit,
+    leave_out_answers,
+    made_sets,
+)
+from benchmarks.reader.weights import unpacked
+
+TEACHER_RATE = 6e-5
+RATES = {"twelve": 1.5e-4, "six": 3e-4}
+TAUGHT = 0.6
+"""How much the teacher's word counts beside what is known of an example."""
+SPARED = {"companies": 0.5, "tables": 0.6, "boolq": 0.7}
+"""Parts of sets that say much the same again and again."""
+
+
+def taught_loss(model: Any, said: tuple[Any, Any, Any, Any], batch: dict[str, Any]) -> Any:
+    """How far a reader is from what is known of each example and from what the teacher says of it."""
+    from benchmarks.reader.network import per_statement, torch
+
+    functional = torch.nn.functional
+    with torch.autocast("cuda", torch.bfloat16):
+        first, last, support, heads = model(batch["ids"], batch["mask"], batch["kinds"], batch["owner"])
+    total = torch.zeros((), device="cuda")
+    for place, name, weight in ((0, "about", 1.0), (1, "trick", WEIGHTS["trick"])):
+        aim = _aim(batch[name], torch.sigmoid(said[3][:, place]))
+        total = total + weight * functional.binary_cross_entropy_with_logits(heads[:, place], aim)
+    known = batch["yes"] >= 0
+    if known.any():
+        aim = TAUGHT * said[3][known][:, 2:4].softmax(1)
+        aim = aim + (1 - TAUGHT) * functional.one_hot(batch["yes"][known], 2).float()
+        total = total + WEIGHTS["yes"] * functional.cross_entropy(heads[known][:, 2:4], aim)
+    known = (batch["span"][:, 0] >= 0) & (batch["trick"] != 1)
+    if known.any():
+        for place, (own, other) in enumerate(((first, said[0]), (last, said[1]))):
+            aim = TAUGHT * other[known].softmax(1)
+            aim = aim + (1 - TAUGHT) * functional.one_hot(batch["span"][known, place], own.shape[1]).float()
+            total = total + WEIGHTS["span"] * functional.cross_entropy(own[known], aim)
+    count = batch["support"].shape[1]
+    means = per_statement(support, batch["owner"], count)
+    there = torch.arange(count, device="cuda")[None] <= batch["owner"].max(1).values[:, None]
+    aim = _aim(batch["support"], torch.sigmoid(per_statement(said[2], batch["owner"], count)))
+    return total + WEIGHTS["support"] * functional.binary_cross_entropy_with_logits(means[there], aim[there])
+
+
+def _aim(known: Any, said: Any) -> Any:
+    """The teacher's word alone where nothing is known (-1), else both."""
+    from benchmarks.reader.network import torch
+
+    return torch.where(known >= 0, TAUGHT * said + (1 - TAUGHT) * known, said)
+
+
+def distil(teacher: Any, students: dict[str, Any], shown: Sequence[EncodedExample], pace: Pace, seed: int) -> None:
+    """Teach all students beside each other: what the teacher says of a batch is computed once."""
+    from benchmarks.reader.network import torch
+
+    trainers = {name: WeightTrainer(model, RATES[name]) for name, model in students.items()}
+    teacher.eval()
+    for done, batch in pace.batches(shown, seed, SIZE):
+        at = {name: torch.from_numpy(value).cuda(non_blocking=True) for name, value in batch.items()}
+        with torch.no_grad(), torch.autocast("cuda", torch.bfloat16):
+            said = teacher(at["ids"], at["mask"], at["kinds"], at["owner"])
+        for trainer in trainers.values():
+            trainer.step(taught_loss(trainer.model, said, at), done)
+    for trainer in trainers.values():
+        trainer.finish()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.reader.distil", description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--tokenizer", type=Path, required=True)
+    parser.add_argument("--teacher", type=Path, required=True)
+    parser.add_argument("--base", type=Path, default=CARRIED, help="the reader to go on from (%(default)s)")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--examples", type=Path, help="file for the examples: read where it is there, else written")
+    parser.add_argument("--seconds", type=float, nargs=2, default=(420.0, 520.0), help="most, for teacher and readers")
+    parser.add_argument("--epochs", type=int, nargs=2, default=(2, 2))
+    parser.add_argument("--limit", type=int, help="about how many examples, for a trial")
+    given = parser.parse_args()
+    check()
+    if given.examples and given.examples.is_file():
+        sets = pickle.loads(given.examples.read_bytes())  # written below
+    else:
+        sets = made_sets(given.data, given.tokenizer)
+        if given.examples:
+            given.examples.write_bytes(pickle.dumps(sets))
+    note(str({name: len(found) for name, found in sets.items()}))
+    from benchmarks.reader.network import ReaderNetwork, TeacherNetwork, every_second_layer, torch, write
+
+    torch.manual_seed(1)
+    carried: dict[str, NDArray[np.float32]] = network_state(read_tensors(given.base))
+    students = {
+        "twelve": ReaderNetwork(carried).cuda(),
+        "six": ReaderNetwork(every_second_layer(carried)).cuda(),
+    }
+    leave_out_answers(sets, students["twelve"])
+    if given.limit:
+        sets = {name: found[:: max(1, len(found) * len(sets) // given.limit)] for name, found in sets.items()}
+    shown, _ = dealt_out(sets, {**PART, **SPARED}, 1)
+    teacher = TeacherNetwork(unpacked(given.teacher)).cuda()
+    fit(teacher, shown, Pace(given.epochs[0], given.seconds[0]), TEACHER_RATE, 1)
+    shown, held = dealt_out(sets, {**PART, **SPARED}, 2)
+    tell("teacher", teacher, held)
+    distil(teacher, students, shown, Pace(given.epochs[1], given.seconds[1]), 2)
+    for name, model in students.items():
+        (given.out / name).mkdir(parents=True, exist_ok=True)
+        write(model, given.out / name)
+        tell(name, model, held)
+    note("done")
+
+
+def tell(name: str, model: Any, held: dict[str, list[EncodedExample]]) -> None:
+    """Figures over what was held back."""
+    for source, found in held.items():
+        if found:
+            print(f"{name}, {source}: {figures(model, found)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,141 @@
+"""Attempts to read what one may not, on every surface; exit 1 when one succeeds. And what the rights cost.
+
+    python -m benchmarks.readers [--attempts 10000] [--stores embedded] [--stores memory] [--seed N]
+    python -m benchmarks.readers --cost [--passages 100000] [--groups 1000]
+
+In a home, documents, lessons, sessions and nodes have random readers. Three people with random groups send random
+requests over HTTP: searches, questions, listings, documents, passages, originals, courses, tables, graphs, changes.
+Each request also goes to a twin home that holds only what that person may read. A leak is a hidden mark in an answer,
+or an answer that differs from the twin's. Control: attempts in whose answers marks stand that may be read.
+
+`--cost` measures whole searches of an engine (the hash embedder, which costs nothing) as the owner and as people in 20
+of the groups, in turn in the same run: CPU time, median and 90th percentile.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tests.campaigns.places import own_places, parts_of
+from tests.campaigns.readers.attempts import Compared, compare
+from tests.campaigns.readers.world import opened_world
+
+from kedge.core.acting import acting_as
+from kedge.core.settings import load_settings
+from kedge.core.values import Actor, Query, Scope
+from kedge.engine.engine import Engine
+
+MEMORY: dict[str, Any] = {"catalog_url": "memory:", "vector_url": "memory:", "graph_url": "memory:"}
+AT_ONCE = 1000
+"""Attempts in one world, before another is made."""
+ROUNDS = 40
+
+
+async def attempts(stores: str, count: int, seed: int) -> Compared:
+    """So many attempts in worlds made of consecutive seeds."""
+    report = Compared()
+    for number, start in enumerate(range(0, count, AT_ONCE)):
+        with tempfile.TemporaryDirectory() as folder, own_places(parts_of(stores), f"readers{seed + number}") as urls:
+            places: dict[str, Any] = MEMORY if stores == "memory" else dict(urls)
+            settings = load_settings(environ={}, home=Path(folder) / "home", embedder="hash:64", **places)
+            async with opened_world(settings, Path(folder) / "world", seed + number) as world:
+                await compare(world, seed + number, min(AT_ONCE, count - start), report)
+        _tell(
+            f"{stores}: {report.attempts.total()} attempts, {len(report.leaks)} leaks, {report.found} found something"
+        )
+    return report
+
+
+async def cost(passages: int, groups: int, seed: int) -> list[str]:
+    """Lines that say what a search takes of somebody who sees a part, against the owner's."""
+    rng = random.Random(seed)
+    with tempfile.TemporaryDirectory() as folder:
+        corpus = Path(folder) / "corpus.jsonl"
+        words = [f"word{number}" for number in range(5000)]
+        with corpus.open("w") as file:
+            for number in range(passages):
+                text = " ".join(rng.choices(words, k=30))
+                readers = rng.choice(
+                    [["public"], [f"group:g{rng.randrange(groups)}", f"group:g{rng.randrange(groups)}"]]
+                )
+                listed = ", ".join(f'"{one}"' for one in readers)
+                file.write(f'{{"_id": "{number}", "title": "d{number}", "text": "{text}", "readers": [{listed}]}}\n')
+        settings = load_settings(environ={}, home=Path(folder) / "home", embedder="hash:384")
+        async with Engine.open(settings) as engine:
+            scope = Scope("default", "documents")
+            await engine.ingest(_request(scope, corpus))
+            await engine.settle()
+            people = [
+                None,
+                *(Actor("u", frozenset(f"g{one}" for one in rng.sample(range(groups), 20))) for _ in range(4)),
+            ]
+            questions = [" ".join(rng.choices(words, k=6)) for _ in range(ROUNDS)]
+            return await _timed(engine, scope, people, questions)
+
+
+def _request(scope: Scope, corpus: Path) -> Any:
+    from kedge.core.values import IngestRequest
+
+    return IngestRequest(scope, (str(corpus),))
+
+
+async def _timed(engine: Engine, scope: Scope, people: list[Actor | None], questions: list[str]) -> list[str]:
+    """CPU milliseconds of searches, owner and others in turn."""
+    await engine.search(Query(questions[0], scope, top_k=10))
+    taken: dict[bool, list[float]] = {True: [], False: []}
+    for number, text in enumerate(questions):
+        for who in (people[0], people[1 + number % (len(people) - 1)]):
+            with acting_as(who):
+                begun = time.process_time()
+                await engine.search(Query(text, scope, top_k=10))
+                taken[who is None].append(1000 * (time.process_time() - begun))
+    owner, others = (statistics.median(taken[one]) for one in (True, False))
+    return [
+        f"owner {owner:.1f} ms CPU, with rights {others:.1f} ms, {100 * (others / owner - 1):+.1f} %",
+        f"p90 {np.percentile(taken[True], 90):.1f} and {np.percentile(taken[False], 90):.1f} ms",
+    ]
+
+
+def _counts(report: Compared) -> str:
+    return f"{report.attempts.total()} attempts, {len(report.leaks)} leaks, {report.found} found something"
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--attempts", type=int, default=10_000, help="on each set of stores")
+    parser.add_argument("--stores", action="append", help="embedded (default), memory, or servers joined by +")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--cost", action="store_true", help="measure what the rights cost instead")
+    parser.add_argument("--passages", type=int, default=100_000)
+    parser.add_argument("--groups", type=int, default=1_000)
+    options = parser.parse_args()
+    if options.cost:
+        print("\n".join(asyncio.run(cost(options.passages, options.groups, options.seed))))
+        return 0
+    leaks = 0
+    for stores in options.stores or ["embedded"]:
+        report = asyncio.run(attempts(stores, options.attempts, options.seed))
+        print(
+            f"{stores}: {report.attempts.total()} attempts, {len(report.leaks)} leaks, {report.found} found something"
+        )
+        for leak in report.leaks[:20]:
+            print(f"  {leak}")
+        leaks += len(report.leaks)
+    return 1 if leaks else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The chain reader: which of the passages found for a question are steps of its answer. See benchmarks/README.md."""

@@ -1,0 +1,67 @@
+"""What is shown of each of several passages where a question is read beside all of them at once: its title and the
+sentences that say most.
+
+A sentence says much where it holds words of the question, rare ones among these passages most, and where it names
+another of the passages: that is where one leads to the next.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kedge.text.analyze import terms
+from kedge.text.sentences import sentences
+
+LINK = 1.5
+"""What the name of another passage is worth, beside rare words of the question."""
+OPENING = 0.6
+"""What the first sentence is worth by itself: it says what the passage is about."""
+KEPT = 3
+"""Sentences of each passage that are kept."""
+LONGEST_NAME = 6
+"""Words of a title that is looked for in other passages."""
+MOST = 40
+"""Sentences of a passage that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """A passage in a few sentences."""
+
+    title: str
+    places: tuple[int, ...]
+    """Numbers of the sentences kept, the most telling first."""
+    sentences: tuple[str, ...]
+    """The sentences, in the same order."""
+
+
+def sketches(question: str, passages: Sequence[tuple[str, str]]) -> list[Sketch]:
+    """One for each passage, in order; a passage is its title and its text.
+
+    >>> sketches("Who built the Ark?", [("Ark", "It is old. Noah built the Ark.")])[0].sentences
+    ('Noah built the Ark.', 'It is old.')
+    """
+    asked = dict.fromkeys(terms(question, "english"))
+    cut = [[text[start:end] for start, end in sentences(text)[:MOST]] for _, text in passages]
+    held = [[frozenset(terms(one, "english")) for one in parts] for parts in cut]
+    titles = [frozenset(terms(title, "english")) for title, _ in passages]
+    everywhere = Counter(
+        term for title, parts in zip(titles, held, strict=True) for term in title.union(*parts) if term in asked
+    )
+    weights = {term: math.log(1 + len(passages) / count) for term, count in everywhere.items()}
+    names = {name for name in titles if 0 < len(name) <= LONGEST_NAME and not all(term in asked for term in name)}
+    found: list[Sketch] = []
+    for (title, _), own, parts, words in zip(passages, titles, cut, held, strict=True):
+        others = [name for name in names if name != own]
+        worth = [
+            sum(weights.get(term, 0.0) for term in one)
+            + LINK * any(name <= one for name in others)
+            + OPENING * (place == 0)
+            for place, one in enumerate(words)
+        ]
+        best = sorted(range(len(parts)), key=lambda place: (-worth[place], place))[:KEPT]
+        found.append(Sketch(title, tuple(best), tuple(parts[place] for place in best)))
+    return found

@@ -1,0 +1,229 @@
+"""Honest questions while somebody attacks: slow connections without a key, and an upload made to take for ever.
+
+One run without the attacker, one with it, on the same server: every answer must be that of the quiet run, every job
+must end as it should, and the time of the slow end (p95) is compared. The attacker has a key of another tenant for the
+upload and none for the connections.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import httpx
+
+from tests.support.forked import piped, said_first
+
+DRIP_SECONDS = 5.0
+PATIENCE = 600.0
+"""Seconds that a client waits: how long it took is measured, not bounded."""
+NAMES = ("kedge", "warp", "tide", "sail", "mast", "keel", "jib", "boom", "helm", "bilge", "cleat", "hawse")
+HOSTILE = (" ", "# a\n", "=\n", "```\n", "[a](", "a. ")
+"""What the hostile upload is made of, a stretch of each."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What one run showed."""
+
+    seconds: list[float] = field(default_factory=list)
+    """Of each honest question."""
+    answers: dict[str, str] = field(default_factory=dict)
+    failed: list[str] = field(default_factory=list)
+
+    @property
+    def p95(self) -> float:
+        ordered = sorted(self.seconds)
+        return ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))] if ordered else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the campaign found."""
+
+    questions: int
+    sockets: int
+    upload_bytes: int
+    quiet_p95: float
+    attacked_p95: float
+    ratio: float
+    wrong: int
+    """Answers that are not those of the quiet run."""
+    refused: int
+    """Honest requests that were not answered."""
+    jobs_lost: int
+    ready: bool
+    """Whether the server says that it can work, at the end of the attack."""
+
+
+def write_library(folder: Path) -> Path:
+    """A document for each name."""
+    folder.mkdir(parents=True)
+    for number, name in enumerate(NAMES):
+        said = f"The {name} of the ship was made in {1800 + 7 * number} by the yard of {name.title()}ton."
+        (folder / f"{name}.md").write_text(f"# The {name}\n\n{said}\n", "utf-8")
+    return folder
+
+
+def hostile_text(size: int) -> str:
+    """About so many bytes."""
+    share = size // len(HOSTILE)
+    return "\n\n".join(unit * (share // len(unit)) for unit in HOSTILE)
+
+
+def kedge(home: Path, *arguments: str) -> str:
+    """What a command says."""
+    command = [sys.executable, "-m", "kedge.surfaces.cli.main", *arguments, "--home", str(home)]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+async def asked(url: str, key: str, number: int, rounds: int, outcome: Outcome) -> None:
+    """One honest client that asks one question after the other."""
+    async with httpx.AsyncClient(base_url=url, headers={"authorization": f"Bearer {key}"}, timeout=PATIENCE) as client:
+        for turn in range(rounds):
+            name = NAMES[(number + turn) % len(NAMES)]
+            question = f"When was the {name} of the ship made?"
+            started = time.perf_counter()
+            try:
+                answer = await client.post("/api/query", json={"query": question})
+            except httpx.HTTPError as error:
+                outcome.failed.append(type(error).__name__)
+                continue
+            if answer.status_code != 200:
+                outcome.failed.append(str(answer.status_code))
+                continue
+            outcome.seconds.append(time.perf_counter() - started)
+            said = str(answer.json()["answer"])
+            if outcome.answers.setdefault(question, said) != said:
+                outcome.answers[question] = f"{outcome.answers[question]} / {said}"
+
+
+async def dripping(port: int, stop: asyncio.Event) -> None:
+    """One connection without a key that sends a byte now and then, and comes again when it is cut."""
+    while not stop.is_set():
+        try:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        except OSError:
+            await asyncio.sleep(DRIP_SECONDS)
+            continue
+        try:
+            head = f"POST /api/query HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\ncontent-type: application/json\r\n"
+            writer.write(f"{head}content-length: 100000\r\n\r\n".encode())
+            while not stop.is_set() and not reader.at_eof():
+                writer.write(b" ")
+                await writer.drain()
+                try:
+                    await asyncio.wait_for(stop.wait(), DRIP_SECONDS)
+                except TimeoutError:
+                    continue
+        except OSError:
+            continue
+        finally:
+            writer.close()
+
+
+async def honest(url: str, key: str, clients: int, rounds: int) -> Outcome:
+    """So many clients at once."""
+    outcome = Outcome()
+    await asyncio.gather(*(asked(url, key, number, rounds, outcome) for number in range(clients)))
+    return outcome
+
+
+async def sent(url: str, key: str, name: str, text: str) -> str:
+    """Id of the job of an upload."""
+    async with httpx.AsyncClient(base_url=url, headers={"authorization": f"Bearer {key}"}, timeout=PATIENCE) as client:
+        answer = await client.post("/api/ingest", files={"file": (name, text.encode())})
+        return str(answer.raise_for_status().json()["job_id"])
+
+
+async def ended(url: str, key: str, job: str, seconds: float) -> str:
+    """The status of a job, waited for."""
+    async with httpx.AsyncClient(base_url=url, headers={"authorization": f"Bearer {key}"}, timeout=PATIENCE) as client:
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            status = str((await client.get(f"/api/ingest/{job}")).raise_for_status().json()["status"])
+            if status in ("complete", "failed"):
+                return status
+            await asyncio.sleep(1)
+    return "lost"
+
+
+async def attacked(
+    url: str, keys: Sequence[str], *, clients: int, rounds: int, sockets: int, size: int, wait: float
+) -> Verdict:
+    """Quiet, then under attack."""
+    mine, theirs = keys
+    await honest(url, mine, clients, 1)  # models are loaded
+    quiet = await honest(url, mine, clients, rounds)
+    stop = asyncio.Event()
+    port = int(url.rsplit(":", 1)[1])
+    drips = [asyncio.create_task(dripping(port, stop)) for _ in range(sockets)]
+    jobs = [(theirs, await sent(url, theirs, "hostile.md", hostile_text(size)))]
+    jobs.append((mine, await sent(url, mine, "honest.md", "# Anchor light\n\nThe anchor light is white.\n")))
+    loud = await honest(url, mine, clients, rounds)
+    async with httpx.AsyncClient(base_url=url, timeout=PATIENCE) as client:
+        ready = (await client.get("/ready")).status_code == 200
+    states = [await ended(url, key, job, wait) for key, job in jobs]
+    stop.set()
+    await asyncio.gather(*drips, return_exceptions=True)
+    wrong = sum(loud.answers.get(question) != said for question, said in quiet.answers.items())
+    return Verdict(
+        questions=clients * rounds,
+        sockets=sockets,
+        upload_bytes=size,
+        quiet_p95=round(quiet.p95, 3),
+        attacked_p95=round(loud.p95, 3),
+        ratio=round(loud.p95 / quiet.p95, 2) if quiet.p95 else 0.0,
+        wrong=wrong,
+        refused=len(quiet.failed) + len(loud.failed),
+        jobs_lost=(states[0] == "lost") + (states[1] != "complete"),
+        ready=ready,
+    )
+
+
+@contextmanager
+def served(home: Path, **environment: str) -> Iterator[str]:
+    """`kedge serve` on a free port."""
+    variables = {**os.environ, "KEDGE_HOME": str(home), "KEDGE_RATE_READS": "0", **environment}
+    with piped(["serve", "--port", "0"], variables) as running:
+        yield said_first(running).split(" at ")[1].split()[0]
+
+
+def campaign(scratch: Path, *, clients: int, rounds: int, sockets: int, size: int, wait: float = 600) -> Verdict:
+    """All of it, on a home of its own."""
+    home = scratch / "home"
+    kedge(home, "ingest", str(write_library(scratch / "library")))
+    keys = [kedge(home, "key", "create", "mine", "--right", "write")]
+    keys.append(kedge(home, "key", "create", "theirs", "--right", "write", "--tenant", "theirs"))
+    with served(home) as url:
+        return asyncio.run(attacked(url, keys, clients=clients, rounds=rounds, sockets=sockets, size=size, wait=wait))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--clients", type=int, default=32, help="honest clients at once")
+    parser.add_argument("--rounds", type=int, default=10, help="questions of each")
+    parser.add_argument("--sockets", type=int, default=300, help="slow connections without a key")
+    parser.add_argument("--bytes", type=int, default=10 << 20, help="of the hostile upload")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        found = campaign(
+            Path(name), clients=options.clients, rounds=options.rounds, sockets=options.sockets, size=options.bytes
+        )
+    print(json.dumps(asdict(found), indent=2))
+    if found.wrong or found.refused or found.jobs_lost or not found.ready:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,266 @@
+"""What documents say of their readers, what changes of it do at once, holds, and what is kept of who asked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from kedge.core.acting import acting_as
+from kedge.core.errors import ForbiddenError, HeldError, NotFoundError, UsageError
+from kedge.core.settings import load_settings
+from kedge.core.values import Actor, Document, IngestMode, IngestRequest, Job, Query, Scope
+from kedge.engine.engine import Engine
+from kedge.ingest.sources.sidecar import NAME
+
+SCOPE = Scope("default", "documents")
+ANN, BOB = Actor("ann"), Actor("bob", frozenset({"board"}))
+Story = Callable[[Engine, Path], Awaitable[None]]
+
+
+def told(tmp_path: Path, story: Story, **changes: object) -> None:
+    """Run the story on a fresh home with a folder beside it."""
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    settings = load_settings(environ={}, home=tmp_path / "home", embedder="hash:64", **changes)
+
+    async def inside() -> None:
+        async with Engine.open(settings) as engine:
+            await story(engine, folder)
+
+    asyncio.run(inside())
+
+
+def write(folder: Path, name: str, words: str, head: str = "") -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{head}# {name}\n\nThe harbour {words}.\n")
+    return path
+
+
+async def take(engine: Engine, *sources: Path, readers: tuple[str, ...] | None = None) -> Job:
+    return await engine.ingest(IngestRequest(SCOPE, tuple(map(str, sources)), readers=readers))
+
+
+async def found(engine: Engine, who: Actor | None, words: str = "harbour") -> set[str]:
+    """File names of what somebody finds."""
+    with acting_as(who):
+        result = await engine.search(Query(words, SCOPE, top_k=20))
+    return {Path(hit.passage.url).name for hit in result.hits}
+
+
+async def named(engine: Engine, name: str) -> Document:
+    return next(one for one in await engine.documents(SCOPE) if one.url.endswith(name))
+
+
+def test_request_front_matter_and_folder_say_it_in_this_order(tmp_path: Path) -> None:
+    async def story(engine: Engine, folder: Path) -> None:
+        (folder / NAME).write_text('"*": [group:board]\n')
+        plain = write(folder, "plain.md", "opens at six")
+        own = write(folder, "own.md", "opens at seven", "---\nreaders: [user:ann]\n---\n")
+        await take(engine, folder)
+        assert (await named(engine, "plain.md")).readers == ("group:board",)
+        assert (await named(engine, "own.md")).readers == ("user:ann",)
+        assert "readers" not in (await named(engine, "own.md")).metadata
+        await take(engine, plain, own, readers=("user:zoe",))
+        assert (await named(engine, "own.md")).readers == ("user:zoe",)
+        assert await found(engine, Actor("zoe")) == {"plain.md", "own.md"}
+        assert await found(engine, ANN) == set()
+
+    told(tmp_path, story)
+
+
+def test_an_unchanged_file_follows_its_folder(tmp_path: Path) -> None:
+    async def story(engine: Engine, folder: Path) -> None:
+        write(folder, "a.md", "opens at six")
+        await take(engine, folder)
+        assert await found(engine, BOB) == {"a.md"} == await found(engine, ANN)
+        (folder / NAME).write_text('"*": [group:board]\n')
+        job = await take(engine, folder)
+        assert job.passages_created == 0  # vectors are kept
+        assert await found(engine, ANN) == set()
+        assert await found(engine, BOB) == {"a.md"}
+        assert await engine.stores.catalog.rights.unsettled(SCOPE) == []
+
+    told(tmp_path, story)
+
+
+def test_a_slip_of_the_pen_makes_nothing_public(tmp_path: Path) -> None:
+    async def story(engine: Engine, folder: Path) -> None:
+        job = await take(engine, write(folder, "a.md", "opens", "---\nreaders: [bord]\n---\n"))
+        assert [one.code for one in job.errors] == ["unreadable"]
+        assert await found(engine, None) == set()
+
+    told(tmp_path, story)
+
+
+def test_a_change_holds_before_the_index_knows(tmp_path: Path) -> None:
+    async def story(engine: Engine, folder: Path) -> None:
+        await take(engine, write(folder, "a.md", "opens at six"), write(folder, "b.md", "opens at seven"))
+        rights, a, b = engine.stores.catalog.rights, await named(engine, "a.md"), await named(engine, "b.md")
+        await rights.give("default", [a.id], ("user:ann",))
+        assert (await found(engine, ANN), await found(engine, BOB)) == ({"a.md", "b.md"}, {"b.md"})
+        assert await rights.unsettled(SCOPE) == [a.id]
+        await rights.give("default", [a.id], ("group:board",))
+        await rights.give("default", [b.id], ())
+        assert (await found(engine, ANN), await found(engine, BOB)) == (set(), {"a.md"})
+        await engine.check(repair=True)
+        assert await rights.unsettled(SCOPE) == []
+        assert (await found(engine, ANN), await found(engine, BOB)) == (set(), {"a.md"})
+        await engine.access.give("default", b.id, None)
+        assert await found(engine, ANN) == {"b.md"}
+
+    told(tmp_path, story)
+
+
+def test_why_is_told_in_a_sentence(tmp_path: Path) -> None:
+    async def story(engine: Engine, folder: Path) -> None:
+        await take(engine, write(folder, "a.md", "opens"), readers=("group:board", "user:ann"))
+        document = await named(engine, "a.md")
+
+        async def why(who: Actor) -> tuple[bool, str]:
+            checked = await engine.access.check("default", who, document.id)
+            return checked.allowed, checked.why
+
+        assert await why(ANN) == (True, "Yes: as user:ann.")
+        assert await why(Actor("cy")) == (False, "No: it is for group:board, user:ann alone.")
+        await engine.access.give_collection(SCOPE, ["group:board"])
+        assert await why(ANN) == (False, "No: the collection 'documents' is for group:board alone.")
+        assert await why(BOB) == (True, "Yes: as group:board.")
+        with acting_as(Actor("cy")), pytest.raises(NotFoundError):
+            await engine.access.check("default", ANN, document.id)
+
+    told(tmp_path, story)
+
+
+def test_a_collection_that_is_shut_is_not_there_and_takes_nothing(tmp_path: Path) -> None:
+    async def story(engine: Engine, folder: Path) -> None:
+        path = write(folder, "a.md", "opens")
+        await take(engine, path)
+        await engine.access.give_collection(SCOPE, ["group:board"])
+        with acting_as(ANN):
+            assert await engine.collections("default") == []
+            for work in (engine.collection(SCOPE), engine.search(Query("harbour", SCOPE)), engine.documents(SCOPE)):
+                with pytest.raises(NotFoundError):
+                    await work
+            with pytest.raises(ForbiddenError):
+                await take(engine, path)
+        assert await found(engine, BOB) == {"a.md"}
+
+    told(tmp_path, story)
+
+
+def test_jobs_are_shown_to_who_submitted_them(tmp_path: Path) -> None:
+    async def story(engine: Engine, folder: Path) -> None:
+        with acting_as(ANN):
+            mine = await take(engine, write(folder, "a.md", "opens"), readers=("user:ann",))
+            assert [one.id for one in await engine.jobs("default")] == [mine.id]
+        with acting_as(BOB):
+            assert await engine.jobs("default") == []
+            with pytest.raises(NotFoundError):
+                await engine.job("default", mine.id)
+
+    told(tmp_path, story)
+
+
+def test_a_held_document_outlives_all_that_would_take_it(tmp_path: Path) -> None:
+    async def story(engine: Engine, folder: Path) -> None:
+        path, other = write(folder, "a.md", "opens at six"), write(folder, "b.md", "closes")
+        await take(engine, folder)
+        document = await named(engine, "a.md")
+        with pytest.raises(UsageError):
+            await engine.access.hold("default", document.id, "  ")
+        await engine.access.hold("default", document.id, "case 7")
+        for work in (
+            lambda: engine.delete_document("default", document.id),
+            lambda: engine.delete_collection(SCOPE),
+            lambda: engine.access.erase("default", document.id),
+            lambda: engine.ingest(IngestRequest(SCOPE, (str(folder),), mode=IngestMode.RECREATE)),
+        ):
+            with pytest.raises(HeldError, match="case 7"):
+                await work()
+        write(folder, "a.md", "opens at nine")
+        job = await take(engine, folder)
+        assert [one.code for one in job.errors] == ["held"]
+        path.unlink()
+        other.unlink()
+        job = await take(engine, folder)
+        assert any("legal hold" in warning for warning in job.warnings)
+        assert await found(engine, None) == {"a.md"}
+        passages = (await engine.document("default", document.id))[1]
+        assert "six" in passages[0].text
+        await engine.access.release("default", document.id)
+        await take(engine, folder)
+        assert await found(engine, None) == set()
+
+    told(tmp_path, story)
+
+
+def test_the_audit_log_tells_who_asked_and_what_was_cited(tmp_path: Path) -> None:
+    async def story(engine: Engine, folder: Path) -> None:
+        await take(engine, write(folder, "a.md", "opens at six"))
+        document = await named(engine, "a.md")
+        with acting_as(ANN):
+            answer = await engine.ask(Query("When does the harbour open?", SCOPE, user="k1"))
+            await engine.search(Query("harbour", SCOPE))
+        search, ask = await engine.access.log("default")
+        assert (search.who, search.action, search.documents) == ("user:ann", "search", (document.id,))
+        assert (ask.who, ask.action, ask.query_id, ask.words) == ("user:ann", "ask", answer.query_id, None)
+        assert ask.documents == ((document.id,) if answer.citations else ())
+        assert "harbour" not in f"{ask.words_hash} {search.words_hash}"
+        await engine.access.give("default", document.id, ["user:ann"])
+        with acting_as(BOB):
+            assert [entry.documents for entry in await engine.access.log("default")] == [(), ()]
+        report = await engine.access.report("default", document.id)
+        assert (report.audit_entries, report.restricted_documents) == (2, 1)
+        assert report.document is not None
+        assert report.document.audit_entries >= 1
+        gone = await engine.access.erase("default", document.id)
+        assert gone.erased
+        assert await engine.access.log("default", document_id=document.id) == []
+        after = (await engine.access.report("default", document.id)).document
+        assert after is not None
+        assert (after.audit_entries, after.queries, after.conversation_turns) == (0, 0, 0)
+
+    told(tmp_path, story)
+
+
+def test_settings_decide_whether_words_are_kept_and_whether_anything_is(tmp_path: Path) -> None:
+    async def worded(engine: Engine, folder: Path) -> None:
+        await take(engine, write(folder, "a.md", "opens"))
+        await engine.search(Query("harbour", SCOPE))
+        (entry,) = await engine.access.log("default")
+        assert (entry.who, entry.words) == ("owner", "harbour")
+
+    async def silent(engine: Engine, folder: Path) -> None:
+        await take(engine, write(folder, "a.md", "opens"))
+        await engine.search(Query("harbour", SCOPE))
+        assert await engine.access.log("default") == []
+
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two").mkdir()
+    told(tmp_path / "one", worded, audit_words=True)
+    told(tmp_path / "two", silent, audit_days=0)
+
+
+def test_conversations_do_not_lean_on_what_may_not_be_read_any_more(tmp_path: Path) -> None:
+    async def story(engine: Engine, folder: Path) -> None:
+        await take(engine, write(folder, "a.md", "of Kedge opens at six in the morning"))
+        document = await named(engine, "a.md")
+        with acting_as(ANN):
+            kept = await engine.conversations.make("default", "k1")
+            query = Query("When does the harbour of Kedge open?", SCOPE, user="k1")
+            _, events = await engine.conversations.ask(query, kept.id, limits={})
+            assert [event async for event in events]
+            _, turns = await engine.conversations.show("default", "k1", kept.id)
+            assert len(turns) == 1
+        assert (await engine.access.report("default", document.id)).document is not None
+        await engine.access.give("default", document.id, ["user:zoe"])
+        with acting_as(ANN):
+            shown, turns = await engine.conversations.show("default", "k1", kept.id)
+            assert (shown.turn_count, turns) == (0, [])
+        assert (await engine.access.erase("default", document.id)).conversation_turns == 1
+
+    told(tmp_path, story)

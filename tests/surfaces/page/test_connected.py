@@ -15,11 +15,13 @@ from tests.support.surfaces import EMBEDDER, follow, http_client
 from tests.surfaces.page.conftest import Watch
 from tests.surfaces.page.served import Served, serving
 
+PAGES = {"anchors": "A kedge is a light anchor.", "tides": "Spring tides come twice a month."}
+
 
 @pytest.fixture
 def site() -> Iterator[WebPlace]:
     with web_site() as place:
-        place.put({"anchors": "A kedge is a light anchor.", "tides": "Spring tides come twice a month."})
+        place.put(PAGES)
         yield place
 
 
@@ -60,6 +62,38 @@ def test_a_source_is_connected_watched_and_forgotten(
     one.get_by_role("button", name="Remove").click()
     expect(one).to_have_count(0)
     expect(library.locator("#shelf-list tbody tr")).to_have_count(2)
+
+
+def test_a_run_that_ends_between_two_looks_is_shown(
+    open_page: Callable[..., Any], harbour: Served, site: WebPlace
+) -> None:
+    """The job is over before the page asks for jobs, and what it did is written down after the page asked for that."""
+    page = open_page(harbour.url)
+    page.get_by_role("button", name="Library").click()
+    library = page.get_by_role("dialog", name="Library")
+    library.get_by_text("Stays in step with no source").click()
+    library.get_by_label("Address").fill(f"{site.address}/")
+    library.get_by_role("button", name="Connect").click()
+    one = library.locator("[data-source]")
+    expect(one).to_contain_text("3 new, 0 changed, 0 gone", timeout=30_000)
+
+    seen = page.request.get(f"{harbour.url}/api/sources").json()
+    old: list[Any] = [seen, seen]
+
+    def late(route: Any) -> None:
+        if route.request.method == "GET" and old:
+            with http_client(harbour.url) as client:
+                for job in client.get("/api/ingest", params={"limit": 5}).json()["jobs"]:
+                    follow(client, job["job_id"])
+            route.fulfill(json=old.pop())
+        else:
+            route.continue_()
+
+    page.route("**/api/sources", late)
+    site.put(PAGES | {"locks": "The lock opens at high water."})
+    one.get_by_role("button", name="Sync now").click()
+    expect(one).to_contain_text("1 new, 1 changed, 0 gone", timeout=30_000)
+    assert not old
 
 
 def test_what_cannot_be_connected_is_told_with_what_to_do(

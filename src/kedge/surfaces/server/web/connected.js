@@ -6,8 +6,11 @@ import { toast } from "./toast.js";
 
 const WORDS = { new: "Not looked at yet", in_step: "In step", held: "Held", failed: "Failed" };
 
+const MOST_LOOKS = 40; // at a run that was asked for here and is not written down
+
 let collection = null;
 let onSync = () => {};
+const asked = new Map(); // name → the job of the run that was asked for here, and how often it was looked for in vain
 
 /** `given` is called after a run was asked for. */
 export function setUp(given) {
@@ -24,10 +27,17 @@ export async function show(name) {
   const all = await api.sources();
   if (name !== collection) return;
   const mine = all.filter((one) => one.collection === name);
+  for (const [which, run] of asked) {
+    const one = all.find(({ name }) => name === which);
+    if (!one || one.last_run?.job_id === run.job || (run.looks += 1) > MOST_LOOKS) asked.delete(which);
+  }
   byId("connected-count").textContent = mine.length ? count(mine.length, "source") : "no source";
   byId("connected-list").replaceChildren(...mine.map(row));
   if (mine.some((one) => one.state === "held" || one.state === "failed")) byId("shelf-sources").open = true;
 }
+
+/** Whether a run that was asked for here is not shown yet: it is written down shortly after its job has ended. */
+export const waits = () => asked.size > 0;
 
 function row(one) {
   const act = (label, path, doing) => el("button", { type: "button", class: "round small", "aria-label": `${label} ${one.name}`, title: label, onclick: doing }, icon(path));
@@ -67,15 +77,20 @@ async function connect() {
   await doing(async () => {
     const made = await api.addSource({ url, every, collection });
     byId("connect-url").value = "";
-    await api.syncSource(made.name);
+    await run(made.name);
     toast(`“${made.name}” is connected, and taken in now.`);
     onSync();
   });
 }
 
+async function run(name, confirm = false) {
+  const { job_id: job } = await api.syncSource(name, confirm);
+  asked.set(name, { job, looks: 0 });
+}
+
 const sync = (one, confirm = false) =>
   doing(async () => {
-    await api.syncSource(one.name, confirm);
+    await run(one.name, confirm);
     toast(`“${one.name}” is looked at now.`);
     onSync();
   });
@@ -83,6 +98,7 @@ const sync = (one, confirm = false) =>
 const remove = (one) =>
   doing(async () => {
     await api.removeSource(one.name);
+    asked.delete(one.name);
     toast(`“${one.name}” is forgotten. Its documents stay.`);
     await show(collection);
   });

@@ -86,13 +86,14 @@ async function load(on = false) {
   clearTimeout(polling);
   const [search, status] = [byId("shelf-search").value.trim(), byId("shelf-state").value];
   try {
+    const jobs = await fetchJobs(); // before what they change: what ends meanwhile is told by the next look
     const found = await api.documents(shelf, PAGE, { offset: on ? documents.length : 0, ...(search ? { search } : {}), ...(status ? { status } : {}) });
     if (mine !== drawn) return;
     documents = on ? [...documents, ...found] : found;
     whole = found.length < PAGE;
     drawList();
     await connected.show(shelf);
-    await watch(mine);
+    watch(mine, jobs);
   } catch (fault) {
     if (mine === drawn) byId("shelf-list").replaceChildren(el("p", { class: "empty" }, ...withCode(`${fault.message} ${fault.hint ?? ""} `), el("button", { type: "button", class: "link", onclick: () => load() }, "Try again")));
   }
@@ -212,19 +213,24 @@ function deleteCollection() {
 
 // ---------------------------------------------------------------- jobs
 
-/** Show what is being taken in here, until it has ended; then the documents anew. */
-async function watch(mine, before = 0) {
-  const jobs = (await api.jobs(20)).filter((job) => job.collection === shelf);
+const fetchJobs = async () => (await api.jobs(20)).filter((job) => job.collection === shelf);
+
+/** Show what is being taken in here, and look again until it has ended. */
+function watch(mine, jobs) {
   if (mine !== drawn || !byId("library").open) return;
   const running = jobs.filter((job) => !DONE.includes(job.status));
   const failed = jobs.slice(0, 1).filter((job) => job.status === "failed" || job.errors.length);
   byId("shelf-jobs").replaceChildren(...running.map(working), ...(running.length ? [] : failed.map(faulty)));
-  if (running.length < before) {
-    hooks.onChange();
-    load();
-  } else if (running.length) {
-    polling = setTimeout(() => watch(mine, running.length).catch(() => {}), POLL_MS);
-  }
+  if (running.length || connected.waits()) polling = setTimeout(() => look(mine, running).catch(() => {}), POLL_MS);
+}
+
+/** One more look; the documents anew if something that ran has ended. */
+async function look(mine, before) {
+  const jobs = await fetchJobs();
+  const runs = new Set(jobs.filter((job) => !DONE.includes(job.status)).map((job) => job.job_id));
+  if (before.some((job) => !runs.has(job.job_id))) hooks.onChange();
+  else if (!connected.waits()) return watch(mine, jobs);
+  if (mine === drawn) load();
 }
 
 function working(job) {

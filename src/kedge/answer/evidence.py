@@ -73,7 +73,7 @@ def cut(passage: Passage) -> tuple[Statement, ...]:
     caption = passage.section_path[-1] if passage.section_path else ""
     if any(_REFERENCES.fullmatch(part) for part in passage.section_path[-2:]):
         return ()
-    orders = ordering_spans(passage.text)
+    orders = ordering_spans(passage.text, surely=True)
     head = passage.metadata.get(TABLE_HEAD)
     made = _cut(passage.text, caption, head if isinstance(head, str) else "")
     headings = {_letters(part) for part in (passage.title, *passage.section_path)}

@@ -22,7 +22,7 @@ def without_orders(
     candidates: Sequence[EvidenceSentence], passages: Sequence[EvidencePassage]
 ) -> list[EvidenceSentence]:
     """The sentences without those that give orders to a reader, unless there are no others."""
-    spans = {place: ordering_spans(passages[place].text) for place in {one.passage for one in candidates}}
+    spans = {place: ordering_spans(passages[place].text, surely=True) for place in {one.passage for one in candidates}}
     kept = [one for one in candidates if not inside(spans[one.passage], one.start, one.end)]
     return kept or list(candidates)
 

@@ -185,7 +185,7 @@ def _nearest(question: Question, hits: Sequence[SearchHit], whole: bool) -> tupl
 def _sentence(question: Question, hit: SearchHit, whole: bool) -> tuple[int, int, float]:
     """Span of the sentence with most of the question, and how much that is. Orders to a reader are not shown."""
     text = hit.passage.text
-    orders = ordering_spans(text)
+    orders = ordering_spans(text, surely=True)
     if whole:
         return (0, 0, 0.0) if orders else (0, len(text), 1.0)
     passage = EvidencePassage(text, heading(hit.passage))

@@ -84,10 +84,10 @@ def test_a_session_is_remembered_in_order_and_forgotten_by_the_clock(
     async def work() -> None:
         assert await turns.last(("t", "s")) == []
         for number in range(MOST_TURNS + 2):
-            await turns.add(("t", "s"), Turn(f"q{number}", "a", ("N",), ("t",)))
+            await turns.add(("t", "s"), Turn(f"q{number}", "a", ("N",), ("t",), ("d",)))
         kept = await turns.last(("t", "s"))
         assert [turn.question for turn in kept] == [f"q{number}" for number in range(2, MOST_TURNS + 2)]
-        assert kept[0] == Turn("q2", "a", ("N",), ("t",))
+        assert kept[0] == Turn("q2", "a", ("N",), ("t",), ("d",))
         assert await turns.last(("other tenant", "s")) == []
         now[0] += 29 * 60
         await turns.add(("t", "s"), Turn("late", "a"))

@@ -175,6 +175,40 @@ def test_both_sides_of_a_comparison_are_quoted() -> None:
     assert "sheet bend joins two ropes" in text
 
 
+RELOADER = """The reloader restarts the server. 'stat' sets it to polling, 'watchdog' to the watchdog backend.
+
+- The default stat backend simply checks the time of all files in a regular interval.
+- The watchdog backend uses filesystem events, and is much faster.
+
+See the deployment guide for more details on reloaders."""
+DUMPS = """The dump method of a schema returns a dictionary. Schemas can be nested.
+
+The dumps method of a schema returns a string that holds JSON."""
+
+
+def test_each_side_of_a_comparison_is_told_by_what_speaks_of_it_alone() -> None:
+    text, _ = answered("What is the difference between the stat and the watchdog reloader?", RELOADER)
+    assert "checks the time of all files" in text
+    assert "filesystem events" in text
+    text, _ = answered("What is the difference between dump and dumps?", DUMPS)
+    assert "returns a dictionary" in text
+    assert "string that holds JSON" in text
+
+
+def test_what_only_names_another_place_is_no_further_statement() -> None:
+    text, _ = answered("How does the reloader work?", RELOADER)
+    assert "deployment guide" not in text
+
+
+def test_code_and_links_of_a_manual_can_answer() -> None:
+    manual = "Hide a field.\n\n```\nclass C:\n    user: str\n    password: str = field(repr=False)\n```\n\n"
+    manual += "To get a key, visit https://keys.example.org and sign in."
+    text, _ = answered("Where do I get a key?", manual)
+    assert "https://keys.example.org" in text
+    text, _ = answered("How do I hide the field password?", manual)
+    assert "field(repr=False)" in text
+
+
 def test_a_question_nobody_speaks_of_is_less_probable() -> None:
     known = verdict("What did we decide about backups?", NOTE)
     unknown = verdict("Who won the chess tournament in Bergen?", NOTE)

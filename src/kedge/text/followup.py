@@ -9,6 +9,8 @@
 'Who designed the Atomium?'
 >>> follow("What caused the drop?", EarlierTurn("What were tram fares in 2022?"))
 'What caused the drop? (about: What were tram fares in 2022?)'
+>>> follow("And resume it?", EarlierTurn("How do I pause a job in the queue?"))
+'How do I resume a job in the queue?'
 >>> follow("What is a kedge and how is it used?", before)
 'What is a kedge and how is it used?'
 """
@@ -28,6 +30,17 @@ __all__ = ["EarlierTurn", "follow", "main_topics", "needs_context"]
 _ARTICLE = re.compile(r"\A(?:an?|the|my|our|your)\s", re.IGNORECASE)
 _INDEFINITE = re.compile(r"\Aan?\s", re.IGNORECASE)
 _MANY = re.compile(r"(?:[^\Wsui]s|ies|people|men|children)\Z|\band\b", re.IGNORECASE)
+_WAY = re.compile(
+    r"\W*(?P<how>how\s+(?:to|(?:do|does|did|can|could|should|would)\s+(?:i|we|you|one)))\s+[a-z]+(?:\s+up|\s+down|\s+off|\s+out)?"
+    r"\s(?P<thing>(?:an?|the|my|our|your|this|that|all|[\w-]+s)\b[^?.!\n]{0,120}?)\W*\Z",
+    re.IGNORECASE,
+)
+_VERB_IT = re.compile(
+    r"\W*(?:and|or|but|then|and\s+then)\s+(?!(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|with|without|for|to|"
+    r"about|if|when|what|why|who|where|how|in|on|of|from|by)\b)(?P<verb>[a-z]+(?:\s+up|\s+down|\s+off|\s+out)?)\s+"
+    r"(?:it|them|that|one|this|those)(?P<rest>\s+(?:again|back|later|up|down|off|out))?\W*\Z",
+    re.IGNORECASE,
+)
 _ABOUT = re.compile(r"(?>(?P<asked>.*?)\s\(about: )(?P<earlier>.*)\)\Z", re.DOTALL)
 _WHERE = re.compile(
     r"\b(?:in|at|to|from|near)\s+(?P<place>(?:the\s+)?[A-ZÀ-ÖØ-Þ][\w’'-]*(?:\s+[A-ZÀ-ÖØ-Þ][\w’'-]*){0,3})"
@@ -51,7 +64,8 @@ class EarlierTurn:
 
 def needs_context(question: str) -> bool:
     """Whether a question leaves out what it is about."""
-    return is_bare(question) or fragment_of(question) is not None or leans_on(question) is not None
+    leaning = fragment_of(question) is not None or leans_on(question) is not None
+    return leaning or is_bare(question) or _VERB_IT.match(question) is not None
 
 
 def follow(question: str, before: EarlierTurn) -> str:
@@ -59,6 +73,10 @@ def follow(question: str, before: EarlierTurn) -> str:
 
     What fits nowhere without doubt is kept beside the question it leans on, so that no word of either is lost.
     """
+    other = _VERB_IT.match(question)
+    way = _WAY.match(_asked(before.question)) if other else None
+    if other and way:
+        return f"{way['how']} {other['verb']} {way['thing']}{other['rest'] or ''}?"
     if is_bare(question):
         return _beside(question, before)
     fragment = fragment_of(question)

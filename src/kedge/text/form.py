@@ -11,6 +11,8 @@ other, or a summary.
 ['fact', 'yes-no']
 >>> [shape_of(text).kind for text in ("How well did the pump do in the second test?", "How do I tie it well?")]
 ['number', 'how']
+>>> [shape_of(text).kind for text in ("Limit the size of uploads", "run the app behind gunicorn", "set theory")]
+['how', 'how', 'fact']
 """
 
 from __future__ import annotations
@@ -126,6 +128,24 @@ _HOW = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+_TASK = re.compile(
+    r"""
+    ^\W*(?:please\s+)?(?:adjust|append|assign|attach|authenticate|bind|cancel|capture|clear|clone|combine|compile|configure|
+    connect|convert|create|customi[sz]e|delete|deploy|deseriali[sz]e|detect|disable|disconnect|download|edit|enable|exclude|
+    extend|generate|handle|hide|initiali[sz]e|insert|install|integrate|invoke|launch|migrate|modify|mount|override|parse|
+    prevent|publish|register|reinstall|reload|remove|rename|replace|reset|resi[sz]e|restart|restore|resume|retry|revert|
+    rotate|save|secure|send|seriali[sz]e|skip|subscribe|tie|undo|uninstall|unsubscribe|upgrade|upload|validate|verify)\s+
+    (?:(?:an?|the|my|our|your|all|some|multiple|several|many|two|one|each|every|only|custom|new|old|this|that|it|
+    them)\b|\w+s\b)
+  | ^\W*(?:please\s+)?(?:build|cache|change|close|copy|define|export|filter|fix|import|join|keep|limit|load|log|make|
+    merge|mock|move|open|pass|pause|put|read|render|run|schedule|serve|set|share|sort|split|start|stop|store|stream|switch|test|
+    turn|update|use|wrap)\s+(?:an?|my|our|your|the|multiple|several|custom|this|that|it|them)\s
+  | ^\W*(?:please\s+)?add\s+(?:an?|my|our|new|custom|support)\s
+  | ^\W*(?:use|run|start|set\s+up|deploy|install)\s+[\w.-]+\s+(?:with|behind|in|inside|on|from|as|under|without|via)\s
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Something to do, said without asking: "Limit the size of uploads"."""
 _GIVE = re.compile(r"\A\W*(?:give|find|name)\s+(?:me\s+|us\s+)?", re.IGNORECASE)
 _OPPOSITES = (
     "up|down|increas\\w*|decreas\\w*|r[io]se|rising|f[ae]ll\\w*|grow\\w*|grew|shr[aiu]nk\\w*|gain\\w*|los[est]\\w*|more|less|fewer|higher|"
@@ -166,11 +186,14 @@ def _english(part: str) -> ShapeKind:
         return "summary"
     if _WHY.search(part):
         return "why"
+    task = _TASK.match(part) is not None
     named = _GIVE.sub("", part)
-    if asks_amount(part) or (not QUESTION_WORD.match(part) and not AUXILIARY.match(part) and names_amount(named)):
+    if asks_amount(part) or (
+        not task and not QUESTION_WORD.match(part) and not AUXILIARY.match(part) and names_amount(named)
+    ):
         return "number"
     if _LIST.search(part):
         return "list"
-    if _HOW.search(part):
+    if task or _HOW.search(part):
         return "how"
     return "yes-no" if AUXILIARY.match(part) and not _MONTH_OF_MAY.match(part) and not _CHOICE.search(part) else "fact"

@@ -36,6 +36,10 @@ _ALL_OF: frozenset[ShapeKind] = frozenset({"fact", "how"})
 """Forms for which one item or all of a list may be the answer."""
 SIDE = 0.5
 """Least share of a side's words that a statement about it has, in itself or its heading."""
+ALONE, OPENING = 4.0, 4
+"""What it is worth to speak of one side alone, from the first so many words on; half of it where it comes later."""
+_WORD = re.compile(r"\w+")
+_IDENTIFIER = re.compile(r"\w_\w|[a-z][A-Z]|\w\.\w|::|\(\)")
 _SAME = 0.7
 _ENDED = re.compile(r"[.!?…:。！？：][\W\d]{0,8}\Z")
 _SHARE = re.compile(r"\b(?:percent|percentage|per cent|share|proportion|rate)\b|%", re.I)
@@ -226,21 +230,60 @@ def _repeats(one: Stated, other: Stated) -> bool:
     return not left or len(left & right) > _SAME * min(len(left), len(right) or 1)
 
 
+def _says_the_same(one: Stated, other: Stated) -> bool:
+    """Whether two statements have the same words: what tells two sides apart may be one word."""
+    return _as_written(one.statement.read) == _as_written(other.statement.read)
+
+
 def _both_sides(form: Form, ranked: Sequence[Stated], headings: Mapping[int, str]) -> list[Stated]:
     """The best statement about both sides, then the best about each; empty where a side has none."""
-    own = [frozenset(terms(side)) for side in form.sides]
-    marks = [side - frozenset().union(*(other for other in own if other is not side)) or side for side in own]
-    titles = {place: frozenset(terms(heading)) for place, heading in headings.items()}
-
-    def about(one: Stated) -> Callable[[frozenset[str]], bool]:
-        said = frozenset(terms(one.statement.read)) | titles[one.passage]
-        return lambda side: bool(side) and len(side & said) >= SIDE * len(side)
-
-    both = [one for one in ranked if all(map(about(one), marks))]
+    sides = _Sides.of(form.sides)
+    both = [one for one in ranked if all(sides.about(side, one, headings) for side in sides.marks)]
     chosen = both[:1]
-    for side in marks:
-        best = next((one for one in ranked if about(one)(side) and not any(_repeats(one, it) for it in chosen)), None)
+    for side in sides.marks:
+        own = [one for one in ranked if sides.about(side, one, headings)]
+        own.sort(key=lambda one: -(worth(one, form.kind) + ALONE * sides.alone(side, one)))
+        best = next((one for one in own if not any(_says_the_same(one, it) for it in chosen)), None)
         if best is not None:
             chosen.append(best)
-    covered = [side for side in marks if any(about(one)(side) for one in chosen)]
-    return chosen[: MOST["comparison"]] if len(covered) == len(marks) else []
+    covered = [side for side in sides.marks if any(sides.about(side, one, headings) for one in chosen)]
+    return chosen[: MOST["comparison"]] if len(covered) == len(sides.marks) else []
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """What is compared, each side by the words that the others lack."""
+
+    marks: tuple[frozenset[str], ...]
+    split: Callable[[str], Sequence[str]]
+    """Text to the words that tell the sides apart: terms, or words as written where terms do not (dump, dumps)."""
+
+    @staticmethod
+    def of(sides: Sequence[str]) -> _Sides:
+        """The sides of a question."""
+        exact = any(_IDENTIFIER.search(side) for side in sides)
+        for split in (_as_written, terms) if exact else (terms, _as_written):
+            own = [frozenset(split(side)) for side in sides]
+            marks = [side - frozenset().union(*(other for other in own if other is not side)) for side in own]
+            if all(marks):
+                return _Sides(tuple(marks), split)
+        own = [frozenset(terms(side)) for side in sides]
+        marks = [side - frozenset().union(*(other for other in own if other is not side)) or side for side in own]
+        return _Sides(tuple(marks), terms)
+
+    def about(self, side: frozenset[str], one: Stated, headings: Mapping[int, str]) -> bool:
+        """Whether a statement, or what it stands under, speaks of a side."""
+        said = frozenset(self.split(f"{headings[one.passage]}\n{one.statement.read}"))
+        return bool(side) and len(side & said) >= SIDE * len(side)
+
+    def alone(self, side: frozenset[str], one: Stated) -> float:
+        """How far a statement speaks of this side and no other: half for its words, half where it begins with them."""
+        words = self.split(one.statement.read)
+        others = frozenset().union(*(mark for mark in self.marks if mark != side))
+        if not side & frozenset(words) or others & frozenset(words):
+            return 0.0
+        return 1.0 if side & frozenset(words[:OPENING]) else 0.5
+
+
+def _as_written(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())

@@ -24,10 +24,19 @@ TIME = 2.0
 """What it is worth that a statement speaks of the time that is asked for."""
 QUESTION = 4.0
 """What it costs to ask instead of to say."""
+ELSEWHERE = 3.0
+"""What it costs to name only the place where more is said."""
 DEFINES = 2.5
 """What it is worth to say what a thing is, where that is asked for."""
 STEP_OR_CODE = 1.0
 """What it is worth to be an item of a list or code, where a way is asked for."""
+_ELSEWHERE = re.compile(
+    r"\W*(?:(?:for|to\s+learn)\s+(?:more|further|additional)\b.{0,80}\b(?:see|refer|read|consult|check|visit)\b|"
+    r"(?:please\s+)?(?:see(?:\s+also)?|refer\s+to|consult|check\s+out|have\s+a\s+look\s+at|take\s+a\s+look\s+at)\b"
+    r".{0,160}\b(?:for\s+(?:more|further|details?|an?\s|the\s|how|information|instructions|examples?)|below|above|section|page|"
+    r"documentation|docs|guide|chapter)\b)",
+    re.IGNORECASE,
+)
 _DIGIT = re.compile(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twice|once|half|dozen)\b", re.I)
 
 
@@ -49,6 +58,8 @@ def worth(one: Stated, form: ShapeKind) -> float:
         value -= 1.0
     if kind == "sentence" and one.statement.read.rstrip().endswith(("?", "？")):
         value -= QUESTION
+    if kind in ("sentence", "item") and form != "list" and _ELSEWHERE.match(one.statement.read):
+        value -= ELSEWHERE
     if form == "how" and kind in ("item", "code"):
         value += STEP_OR_CODE
     if kind == "sentence" and one.statement.read[:1].islower():

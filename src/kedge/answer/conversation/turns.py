@@ -144,7 +144,8 @@ class FileTurns:
 
 def _read(said: str) -> Turn:
     found = json.loads(said)
-    return Turn(found["question"], found["answer"], tuple(found["names"]), tuple(found["topics"]))
+    documents = tuple(found.get("documents", ()))  # turns kept by earlier versions lack them
+    return Turn(found["question"], found["answer"], tuple(found["names"]), tuple(found["topics"]), documents)
 
 
 def open_turns(settings: Settings) -> Turns | None:

@@ -57,6 +57,7 @@ def test_sections_lists_and_code_are_blocks_with_their_path() -> None:
         (":file:`{home}/.kedge`", "`home/.kedge`"),
         (":term:`fluke` of :unheard-of:`it`", "fluke of it"),
         ("``a`` and `b` and **c**", "`a` and `b` and c"),
+        ("`load <Schema.load>` and `~Schema.dump`", "`load` and `~Schema.dump`"),
         ("`Kedge <https://example.org>`_ and anchors_", "Kedge and anchors"),
         ("|boat| floats\n\n.. |boat| replace:: The *Skua*", "The Skua floats"),
         ("A note [#n]_ here\n\n.. [#n] said below", "A note here\n\nsaid below"),

@@ -160,6 +160,13 @@ def test_items_and_code_come_with_what_leads_in() -> None:
     assert read["row"] == "Install. Option: timeout — Default: 30 s; Meaning: how long to wait"
 
 
+def test_below_a_blank_header_row_every_row_is_read_and_nothing_names_the_columns() -> None:
+    text = "The hosts file:\n\n|  |  |\n| --- | --- |\n| Windows | C:\\hosts |\n| Linux | /etc/hosts |"
+    found = [one for one in statements(text, "Hosts") if one.kind == "row"]
+    assert [one.read for one in found] == ["Hosts. Windows — C:\\hosts", "Hosts. Linux — /etc/hosts"]
+    assert all(not cell.header for one in found for cell in one.cells)
+
+
 def test_headings_and_entries_of_a_table_of_contents_are_no_statements() -> None:
     assert not [one for one in statements(PAGE) if "Install" in one.read[len(one.lead) :] or "Contents" in one.read]
     assert not [one for one in statements(RST) if "Channels" in one.read]

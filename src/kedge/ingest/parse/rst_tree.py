@@ -101,7 +101,7 @@ def _shown(rawsource: str, text: str, role: str, _line: int) -> tuple[list[nodes
     titled = _TITLE_AND_TARGET.fullmatch(said)
     node: nodes.Node
     if not name or name in ("title-reference", "title", "t"):
-        node = nodes.title_reference(rawsource, said)
+        node = nodes.title_reference(rawsource, titled[1].lstrip("!~") if titled else said)
     elif name == "math":
         node = nodes.math(rawsource, said)
     elif titled and name not in ("kbd", "samp", "file", "literal", "code"):

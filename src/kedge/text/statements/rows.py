@@ -28,6 +28,7 @@ _PERIOD = re.compile(
     re.IGNORECASE,
 )
 _CAPTION = re.compile(r"(?:Table|TABLE|Tab\.)\s{1,3}[A-Z]{0,2}\.?\d{1,3}[a-z]?\s{0,2}[:.|–—]\s")
+_BLANK = re.compile(r"[|\s]+")
 _GROUP_CHARS = 80
 _ONLY_HEAD = 6
 """Lines up to which the beginning of a table without rows of figures is taken for nothing but its head."""
@@ -128,7 +129,7 @@ def _cut(lines: Sequence[TableLine]) -> _CutTable:
     ruled = any(_RULE.fullmatch(line.text) and "-" in line.text for line in lines)
     table = [_row(line) for line in lines if not _RULE.fullmatch(line.text)]
     if ruled and table:
-        return _ruled(table)
+        return _ruled(table, heads=0 if _BLANK.fullmatch(lines[0].text) else 1)
     first = next((place for place, row in enumerate(table) if _is_data(row)), None)
     if first is None:
         return _CutTable(table[:1], table[1:], one_header=True)
@@ -138,12 +139,15 @@ def _cut(lines: Sequence[TableLine]) -> _CutTable:
     return _CutTable(table[:first], table[first:], one_header=False)
 
 
-def _ruled(table: list[_CutRow]) -> _CutTable:
-    """Markdown has one header row; further ones stand below the rule, without a label: dates under `Months Ended`."""
-    first = 1
+def _ruled(table: list[_CutRow], heads: int) -> _CutTable:
+    """Markdown has one header row, which may be blank: then nothing names the columns.
+
+    Further header rows stand below the rule, without a label: dates under `Months Ended`.
+    """
+    first = heads
     while first < len(table) - 1 and not table[first].texts[0] and _is_header(table[first]):
         first += 1
-    one = first == 1 and not any(row.is_name for row in table[1:])
+    one = first == heads and not any(row.is_name for row in table[heads:])
     return _CutTable(table[:first], table[first:], one_header=one)
 
 

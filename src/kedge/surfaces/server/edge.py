@@ -176,7 +176,7 @@ def _id(headers: Headers) -> str:
 
 def _needs_key(scope: Scope) -> bool:
     """Whether the address is one of those that ask whose the request is; browsers ask without a key what they may."""
-    return scope["path"].startswith(KEYED) and scope["method"] != "OPTIONS"
+    return bool(scope["path"].startswith(KEYED)) and scope["method"] != "OPTIONS"
 
 
 def _route(scope: Scope) -> str:

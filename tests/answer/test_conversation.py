@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kedge.answer.conversation.asking import valid_rewrite
-from kedge.answer.conversation.turns import MOST_SESSIONS, MOST_TURNS, FileTurns, MemoryTurns, Turn, Turns
+from kedge.answer.conversation.turns import MOST_SESSIONS, MOST_TURNS, FileTurns, MemoryTurns, Turn, Turns, key_of
 from kedge.core.settings import load_settings
 from kedge.core.values import DEFAULT_TENANT, Answer, IngestRequest, Query, Scope
 from kedge.engine.engine import Engine
@@ -84,10 +84,10 @@ def test_a_session_is_remembered_in_order_and_forgotten_by_the_clock(
     async def work() -> None:
         assert await turns.last(("t", "s")) == []
         for number in range(MOST_TURNS + 2):
-            await turns.add(("t", "s"), Turn(f"q{number}", "a", ("N",), ("t",), ("d",)))
+            await turns.add(("t", "s"), Turn(f"q{number}", "a", ("N",), ("t",), ("d",), "c"))
         kept = await turns.last(("t", "s"))
         assert [turn.question for turn in kept] == [f"q{number}" for number in range(2, MOST_TURNS + 2)]
-        assert kept[0] == Turn("q2", "a", ("N",), ("t",), ("d",))
+        assert kept[0] == Turn("q2", "a", ("N",), ("t",), ("d",), "c")
         assert await turns.last(("other tenant", "s")) == []
         now[0] += 29 * 60
         await turns.add(("t", "s"), Turn("late", "a"))
@@ -101,6 +101,21 @@ def test_a_session_is_remembered_in_order_and_forgotten_by_the_clock(
     if file.exists():
         assert file.stat().st_mode & 0o077 == 0
         assert b"late" not in file.read_bytes()  # overwritten, not only hidden
+
+
+def test_sessions_of_one_name_are_apart_and_forgotten_together(make: Callable[[Callable[[], float]], Turns]) -> None:
+    turns = make(lambda: 1000.0)
+    ann, bob, other = key_of("t", "s", "ann"), key_of("t", "s", "bob"), key_of("t", "sun", "ann")
+
+    async def work() -> None:
+        for key in (ann, other, key_of("u", "s", "ann")):
+            await turns.add(key, Turn("q", "a"))
+        assert await turns.last(bob) == []
+        await turns.forget("t", "s")
+        assert await turns.last(ann) == []
+        assert await turns.last(other) == [Turn("q", "a")] == await turns.last(key_of("u", "s", "ann"))
+
+    asyncio.run(work())
 
 
 def test_a_process_remembers_a_bounded_number_of_sessions() -> None:

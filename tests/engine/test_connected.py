@@ -377,6 +377,7 @@ def test_what_is_no_time_is_refused(said: str) -> None:
         Wanted(SEA, "/sea", options={"speed": 3}),
         Wanted(SEA, "https://host/", options={"pages": "many"}),
         Wanted(SEA, "https://host/", options={"token": "abc"}),
+        Wanted(SEA, "s3://b/x", options={"endpoint": "https://me:pass@host/"}),
         Wanted(SEA, "imaps://host/INBOX", secrets={"password": "abc"}),
         Wanted(SEA, "imaps://host/INBOX", secrets={"password": "file:relative"}),
         Wanted(SEA, "imaps://host/INBOX", secrets={"shibboleth": "env:X"}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -71,6 +72,31 @@ def test_nothing_of_a_body_is_read_for_who_has_no_key(tmp_path: Path, capsys: py
         with promising(served, "kdg_wrong") as wrong:
             assert status_of(wrong) == 401
         in_work(served, 0)
+
+
+def test_whoever_has_no_key_takes_no_place_while_that_is_found_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three hundred at once, on a machine that is slow to look at their keys, would have been all places."""
+    key = make_key(tmp_path / "home", capsys, "one")
+    with serving(tmp_path / "home", max_requests=1) as served, ExitStack() as stack:
+        keys = served.app.state.engine.stores.catalog.keys
+        looked, exist, held = threading.Semaphore(0), keys.exist, asyncio.Event()
+        loops: list[asyncio.AbstractEventLoop] = []
+
+        async def slow() -> bool:
+            loops.append(asyncio.get_running_loop())
+            looked.release()
+            await held.wait()
+            return bool(await exist())
+
+        monkeypatch.setattr(keys, "exist", slow)
+        for connection in (stack.enter_context(promising(served)) for _ in range(3)):
+            assert looked.acquire(timeout=60)
+            assert connection.fileno() > 0
+        assert served.app.state.traffic.requests == 0
+        loops[0].call_soon_threadsafe(held.set)
+        assert httpx.get(f"{served.url}/api/collections", headers={"x-api-key": key}, timeout=60).status_code == 200
 
 
 def test_a_key_has_its_own_places_and_ready_tells_when_all_are_taken(

@@ -254,6 +254,14 @@ class HeldError(ConflictError):
             details={"document_id": document_id, "reason": reason},
         )
 
+    @classmethod
+    def unnamed(cls, collection: str) -> HeldError:
+        """For somebody who may not read what is held."""
+        made = cls("", "")
+        made.message = f"Something of the collection {collection!r} is on legal hold."
+        made.hint, made.details = "Ask whoever runs Kedge.", {}
+        return made
+
 
 class HomeBusyError(ConflictError):
     """Another process holds this home."""

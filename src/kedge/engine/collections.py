@@ -36,6 +36,7 @@ from kedge.models.wrappers.timed import OnEmbed, WatchedEmbedder
 from kedge.stores import registry
 from kedge.stores.bundle import Stores
 from kedge.stores.cache.file import FileCache
+from kedge.stores.catalog.ports import Catalog
 from kedge.stores.narrowing import READERS
 from kedge.stores.ports import CanAlias, CanOptimize, IndexSpec, TellsFailures
 
@@ -55,6 +56,15 @@ def check_name(name: str) -> None:
         raise UsageError(
             f"{name!r} cannot be the name of a collection.",
             hint="Use letters, digits, spaces, dots, dashes and underscores, at most 100.",
+        )
+
+
+async def check_admitted(catalog: Catalog, scope: Scope) -> None:
+    """ForbiddenError where the actor in force would write into a collection that it may not read."""
+    who = actor()
+    if who is not None and not who.may_read((await catalog.rights.rules(scope)).get("")):
+        raise ForbiddenError(
+            f"Nothing of yours can go into {scope.collection!r}.", hint="Choose another name for the collection."
         )
 
 
@@ -86,11 +96,7 @@ class CollectionKeeper:
 
     async def admit(self, scope: Scope) -> None:
         """ForbiddenError where the actor in force would write into a collection that it may not read."""
-        who = actor()
-        if who is not None and not who.may_read((await self._stores.catalog.rights.rules(scope)).get("")):
-            raise ForbiddenError(
-                f"Nothing of yours can go into {scope.collection!r}.", hint="Choose another name for the collection."
-            )
+        await check_admitted(self._stores.catalog, scope)
 
     async def ensure(self, scope: Scope, kind: IndexedKind, *, make: bool = True) -> tuple[Collection, Embedder]:
         """The collection for writing, with its embedder; made if it is not there yet, or else NotFoundError."""

@@ -11,10 +11,12 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+from kedge.core.acting import actor
 from kedge.core.errors import KedgeError, NotFoundError, UsageError
 from kedge.core.ids import new_id
 from kedge.core.settings import REFERENCES, Settings, is_reference, secret_of
 from kedge.core.untrusted import MAX_NAME_CHARS, check_json, fault_in_line
+from kedge.core.urls import mask_url
 from kedge.core.values import (
     CONFIRM_OPTION,
     SOURCE_OPTION,
@@ -27,7 +29,7 @@ from kedge.core.values import (
     SourceItem,
     SourceRun,
 )
-from kedge.engine.collections import check_name
+from kedge.engine.collections import check_admitted, check_name
 from kedge.ingest.batch import OnStep, no_step
 from kedge.ingest.connectors.ports import Connector, SourceAddress
 from kedge.ingest.connectors.registry import address, open_connector
@@ -84,19 +86,32 @@ class SourceBook:
         return self._catalog.sources
 
     async def all(self, tenant: str) -> list[ConnectedSource]:
-        """Those of the tenant, by name."""
-        return [one for one in await self.kept.everywhere() if one.scope.tenant == tenant]
+        """Those of the tenant, by name, as far as the actor in force may see them."""
+        own = [one for one in await self.kept.everywhere() if one.scope.tenant == tenant]
+        return [shown for one in own if (shown := await self._seen(one)) is not None]
 
     async def get(self, tenant: str, name: str) -> ConnectedSource:
         """One of them. NotFoundError."""
         found = await self.kept.get(tenant, name)
-        if found is None:
+        shown = None if found is None else await self._seen(found)
+        if shown is None:
             raise NotFoundError(f"There is no source {name!r}.", hint="`kedge source list` shows all.")
-        return found
+        return shown
+
+    async def _seen(self, source: ConnectedSource) -> ConnectedSource | None:
+        """The source for the actor in force: none where its collection is shut to it, and without figures and names
+        where a part of the collection is."""
+        who, rights = actor(), self._catalog.rights
+        if who is None:
+            return source
+        if not who.may_read((await rights.rules(source.scope)).get("")):
+            return None
+        return source if await rights.narrowed(source.scope) is None else source.without_figures()
 
     async def add(self, wanted: Wanted) -> ConnectedSource:
         """Keep a source; nothing is read yet. UsageError, MissingExtraError, ConflictError for a name that is taken."""
         check_name(wanted.scope.collection)
+        await check_admitted(self._catalog, wanted.scope)
         url = address(wanted.url)
         options = _checked_options(wanted.options)
         for name, reference in wanted.secrets.items():
@@ -130,7 +145,7 @@ class SourceBook:
             return wanted.name.strip()
         words = _NO_NAME.sub("-", url.partition("#")[0].rstrip("/").rpartition("//")[2])
         stem = words.strip("-.")[-60:].strip("-.") or "source"
-        taken = {one.name for one in await self.all(wanted.scope.tenant)}
+        taken = {one.name for one in await self.kept.everywhere() if one.scope.tenant == wanted.scope.tenant}
         return next(name for n in range(1, len(taken) + 2) if (name := stem if n == 1 else f"{stem}-{n}") not in taken)
 
 
@@ -321,5 +336,11 @@ def _checked_options(options: Metadata) -> Metadata:
             raise UsageError(
                 f"The option {name!r} looks like a secret, and options are kept and shown.",
                 hint=f"Give it as --secret {name}=env:NAME.",
+            )
+        value = options[name]
+        if isinstance(value, str) and "://" in value and mask_url(value) != value:
+            raise UsageError(
+                f"The option {name!r} carries a user or a secret, and options are kept and shown.",
+                hint="Leave it out of the address, and give it as --secret.",
             )
     return dict(options)

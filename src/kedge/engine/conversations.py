@@ -8,8 +8,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from kedge.answer.conversation.turns import MOST_TURNS, Turns
-from kedge.core.acting import acting_as, actor
+from kedge.answer.conversation.readable import Readable
+from kedge.answer.conversation.turns import MOST_TURNS, Turns, key_of
 from kedge.core.errors import KedgeError, NotFoundError, UsageError
 from kedge.core.ids import new_id
 from kedge.core.values import (
@@ -21,7 +21,6 @@ from kedge.core.values import (
     Query,
     Scope,
     StreamEvent,
-    documents_in,
 )
 from kedge.stores.catalog.ports import CanKeepConversations, Catalog, Conversations
 
@@ -39,7 +38,7 @@ class ConversationKeeper:
     ) -> None:
         kept = catalog.conversations if isinstance(catalog, CanKeepConversations) else None
         self._kept = kept if days else None
-        self._catalog = catalog
+        self._readable = Readable(catalog)
         self._turns = turns
         self._hashed = hashed
         self._stream = stream
@@ -63,19 +62,8 @@ class ConversationKeeper:
     async def show(self, tenant: str, user: str, conversation_id: str) -> tuple[KeptConversation, list[KeptTurn]]:
         """One with its turns, oldest first. NotFoundError."""
         found = await self._found(tenant, user, conversation_id)
-        turns = await self._readable(tenant, await self._store.turns(found))
+        turns = await self._readable.of_kept(tenant, await self._store.turns(found))
         return replace(found, turn_count=len(turns)), turns
-
-    async def _readable(self, tenant: str, turns: list[KeptTurn]) -> list[KeptTurn]:
-        """Without answers that quote what the actor in force may not read any more."""
-        if actor() is None:
-            return turns
-        documents = self._catalog.documents
-        named = sorted({one for turn in turns for one in documents_in(turn.metadata)})
-        seen = {one for one in named if await documents.get(tenant, one) is not None}
-        with acting_as(None):
-            hidden = {one for one in named if one not in seen and await documents.get(tenant, one) is not None}
-        return [turn for turn in turns if not hidden & documents_in(turn.metadata)]
 
     async def rename(self, tenant: str, user: str, conversation_id: str, name: str) -> KeptConversation:
         """Give it another name. NotFoundError, UsageError for an empty name."""
@@ -113,7 +101,8 @@ class ConversationKeeper:
         if replaces is not None and old is None:
             raise _no_turn(replaces)
         number = old.number if old else max((turn.number for turn in turns), default=0) + 1
-        await self._remember(found, [turn for turn in turns if turn.number < number], afresh=old is not None)
+        before = [turn for turn in turns if turn.number < number]
+        await self._remember(found, query.user, before, afresh=old is not None)
         now = datetime.now(UTC)
         turn = KeptTurn(old.id if old else new_id(), number, query.text, query.scope.collection, now, limits)
         found = replace(found, name=found.name or _named(query.text), updated_at=now)
@@ -150,25 +139,26 @@ class ConversationKeeper:
         else:
             await self._store.put_turn(conversation, old)
 
-    async def _remember(self, conversation: KeptConversation, before: Sequence[KeptTurn], *, afresh: bool) -> None:
+    async def _remember(
+        self, conversation: KeptConversation, user: str, before: Sequence[KeptTurn], *, afresh: bool
+    ) -> None:
         """Let follow-up questions lean on what was said here, also after the process or its memory of it has ended."""
         if self._turns is None:
             return
-        key = (conversation.tenant, conversation.id)
         if afresh:
-            await self._turns.forget(key)
-        elif await self._turns.last(key):
+            await self._forget(conversation)
+        elif await self._turns.last(key_of(conversation.tenant, conversation.id, user)):
             return
         from kedge.answer.conversation.asking import Conversation
 
         memory = Conversation(self._turns)
-        readable = await self._readable(conversation.tenant, list(before))
+        readable = await self._readable.of_kept(conversation.tenant, before)
         for turn in [one for one in readable if one.metadata][-MOST_TURNS:]:
-            await _keep(memory, conversation, turn)
+            await _keep(memory, conversation, user, turn)
 
     async def _forget(self, conversation: KeptConversation) -> None:
         if self._turns is not None:
-            await self._turns.forget((conversation.tenant, conversation.id))
+            await self._turns.forget(conversation.tenant, conversation.id)
 
     async def _found(self, tenant: str, user: str, conversation_id: str) -> KeptConversation:
         found = await self._store.get(tenant, self._hashed(user), conversation_id)
@@ -189,12 +179,13 @@ class ConversationKeeper:
         return self._kept
 
 
-async def _keep(memory: Conversation, conversation: KeptConversation, turn: KeptTurn) -> None:
+async def _keep(memory: Conversation, conversation: KeptConversation, user: str, turn: KeptTurn) -> None:
     understood, short = turn.metadata.get("resolved_question"), turn.metadata.get("short_answer")
     query = Query(
         text=understood if isinstance(understood, str) else turn.question,
         scope=Scope(conversation.tenant, turn.collection),
         session_id=conversation.id,
+        user=user,
     )
     said = turn.metadata.get("sources")
     places = [one for one in (said if isinstance(said, list) else ()) if isinstance(one, dict)]

@@ -458,6 +458,7 @@ class Engine:
     async def delete_collection(self, scope: Scope) -> None:
         """Remove a collection with everything in it. NotFoundError."""
         found = await self._keeper.get(scope)
+        await self.access.refuse_held(scope)
         with acting_as(None):  # it goes whole, with what the caller may not read
             async with self._work.locks.writing(scope):
                 await self.access.refuse_held(scope)

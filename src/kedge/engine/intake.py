@@ -13,6 +13,7 @@ from kedge.core.locks import finishing
 from kedge.core.settings import Settings
 from kedge.core.untrusted import file_name
 from kedge.core.values import SOURCE_OPTION, IngestMode, IngestPlan, IngestRequest, Job
+from kedge.engine.access.keeper import refuse_held
 from kedge.engine.collections import CollectionKeeper, check_name
 from kedge.engine.connected import SourceKeeper
 from kedge.engine.jobs.opened import Work
@@ -166,6 +167,8 @@ class Intake:
         check_name(request.scope.collection)
         await self._keeper.admit(request.scope)
         who = actor()
+        if request.mode is IngestMode.RECREATE:
+            await refuse_held(self._stores.catalog, request.scope)
         request = replace(request, submitted_by=() if who is None else who.principals)
         self._work.spool.require()
         from kedge.ingest.parse.formats import check_format  # not loaded by what only lists

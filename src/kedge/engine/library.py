@@ -12,7 +12,7 @@ from pathlib import Path
 from kedge.core.acting import actor
 from kedge.core.errors import NotFoundError, UsageError
 from kedge.core.settings import Settings
-from kedge.core.values import Collection, Document, DocumentStatus, Job, Passage, Scope
+from kedge.core.values import SOURCE_OPTION, Collection, Document, DocumentStatus, Job, Passage, Scope
 from kedge.kinds import installed
 from kedge.stores.catalog.ports import Catalog
 
@@ -119,7 +119,7 @@ class Library:
         job = await self._catalog.jobs.get(tenant, job_id)
         if job is None or not await self._shown(job):
             raise NotFoundError(f"There is no job {job_id}.", hint="`kedge job list` shows all.")
-        return job
+        return await self._as_seen(job)
 
     async def jobs(self, tenant: str, limit: int = 50) -> list[Job]:
         """Jobs of the tenant, newest first."""
@@ -131,7 +131,7 @@ class Library:
             recent = await self._catalog.jobs.recent(tenant, limit=looked)
             found = [job for job in recent if await self._shown(job)][:limit]
             if len(found) == limit or len(recent) < looked:
-                return found
+                return [await self._as_seen(job) for job in found]
             looked *= 4
 
     async def _shown(self, job: Job) -> bool:
@@ -140,6 +140,13 @@ class Library:
         if who is None or job.request.get("submitted_by") == list(who.principals):
             return True
         return not job.request.get("readers") and not await self._catalog.rights.restricted()
+
+    async def _as_seen(self, job: Job) -> Job:
+        """A run of a connected source names and counts what is in it, whoever asked for the run."""
+        options = job.request.get("options")
+        of_source = isinstance(options, dict) and SOURCE_OPTION in options
+        whole = not of_source or await self._catalog.rights.narrowed(job.scope) is None
+        return job if whole else job.without_figures()
 
     def _counted(self, collection: Collection) -> Collection:
         kind = installed().get(collection.kind)

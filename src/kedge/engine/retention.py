@@ -51,7 +51,7 @@ class Retention:
         kept = [] if self._conversations is None else await self._conversations.delete(tenant, user_hash)
         if self._turns is not None:
             for session in {*sessions, *kept}:
-                await self._turns.forget((tenant, session))
+                await self._turns.forget(tenant, session)
         return Erased(queries, len(sessions), len(kept))
 
     async def run(self) -> None:

@@ -90,6 +90,8 @@ class Pipeline:
         self._moving = Moving(target, kind)
         self._held: dict[str, Hold] = {}
         """Documents that must stay as they are."""
+        self._not_theirs: set[str] = set()
+        """Those of them that whoever submitted this may not read."""
         self._building: set[str] = set()
         self._cut = 0
         """Passages that were cut so far."""
@@ -106,6 +108,8 @@ class Pipeline:
             self._plan = await Changes.make(self._stores.catalog, self._request, self._tracker.job.document_id)
             holds = await self._stores.catalog.rights.holds(self._scope.tenant)
             self._held = {hold.document_id: hold for hold in holds}
+            readers = await self._stores.catalog.rights.readers(list(self._held))
+            self._not_theirs = {one for one, said in readers.items() if not self._request.for_reader_of(said)}
             self._twins = Twins(self._target, self._plan, again=self._request.mode is not IngestMode.INCREMENTAL)
             self._titles = await TitleIndex.load(self._stores, self._scope, unlinked=await self._interrupted())
             self._sources = self._target.discovered or self._kind.discover(self._request, self._target.settings)
@@ -210,8 +214,7 @@ class Pipeline:
                 return source
             hold = self._held.get(source.document_id or document_id(self._scope, source.url))
             if hold is not None:
-                held = HeldError(hold.document_id, hold.reason)
-                return SourceError(source.label, held.code, held.message, held.hint)
+                return SourceError(source.label, HeldError.code, *self._why_held(hold))
             with stage("ingest.parse", bytes=source.size), listening(self._reading(source)):
                 opened = self._fresh(self._kind.open(source, self._request, file_hash, embedder, settings))
             new = self._plan.is_new(source.url)
@@ -221,6 +224,24 @@ class Pipeline:
                 return Prepared(source, opened, iter(list(opened.pieces)), new)
         except SourceFault as fault:
             return Refused(source, fault)
+
+    def _why_held(self, hold: Hold) -> tuple[str, str]:
+        """Message and hint; without the reason for who may not read the document."""
+        if hold.document_id in self._not_theirs:
+            error = HeldError.unnamed(self._scope.collection)
+        else:
+            error = HeldError(hold.document_id, hold.reason)
+        return error.message, error.hint
+
+    async def _their_readers(self, document: Document) -> Document:
+        """The document as whoever submitted this may say it: the readers of one that they may not read stay.
+
+        Else who may write could make the earlier versions of it their own.
+        """
+        if document.readers is None or not self._request.submitted_by:
+            return document
+        readers = (await self._stores.catalog.rights.readers([document.id])).get(document.id)
+        return document if self._request.for_reader_of(readers) else replace(document, readers=None)
 
     def _reading(self, source: Source) -> OnPart:
         """Tells the tracker how far the source is read, from the thread that reads it."""
@@ -241,9 +262,9 @@ class Pipeline:
 
     async def _begin(self, ready: Sequence[Prepared]) -> None:
         if ready:
-            await self._stores.catalog.documents.begin(
-                [(item.opened.document, item.opened.version_id) for item in ready]
-            )
+            documents = [await self._their_readers(item.opened.document) for item in ready]
+            versions = [item.opened.version_id for item in ready]
+            await self._stores.catalog.documents.begin(list(zip(documents, versions, strict=True)))
             self._building.update(item.opened.version_id for item in ready)
             for item in ready:
                 self._titles.add(item.opened.document.title)
@@ -415,7 +436,7 @@ class Pipeline:
         await self._tracker.report(SourceError(source.label, fault.code, fault.message, fault.hint))
         await self._tracker.add(source_bytes=source.size)
         if version is None:
-            document = self._unreadable(source)
+            document = await self._their_readers(self._unreadable(source))
             version = version_id(document.id, f"failed:{self._tracker.job.id}")
             await self._stores.catalog.documents.begin([(document, version)])
         await self._stores.catalog.documents.fail(version, str(fault))

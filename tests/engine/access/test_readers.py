@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from kedge.core.acting import acting_as
-from kedge.core.errors import ForbiddenError, HeldError, NotFoundError, UsageError
+from kedge.core.errors import ConflictError, ForbiddenError, HeldError, NotFoundError, UsageError
 from kedge.core.settings import load_settings
 from kedge.core.values import Actor, Document, IngestMode, IngestRequest, Job, Query, Scope
+from kedge.engine.connected import Wanted
 from kedge.engine.engine import Engine
 from kedge.ingest.sources.sidecar import NAME
+from kedge.kinds.graphs.surfaces.opened import nodes_of
+from kedge.stores.graph.nodes import Edge, Node
 
 SCOPE = Scope("default", "documents")
 ANN, BOB = Actor("ann"), Actor("bob", frozenset({"board"}))
@@ -131,6 +137,102 @@ def test_why_is_told_in_a_sentence(tmp_path: Path) -> None:
         assert await why(BOB) == (True, "Yes: as group:board.")
         with acting_as(Actor("cy")), pytest.raises(NotFoundError):
             await engine.access.check("default", ANN, document.id)
+
+    told(tmp_path, story)
+
+
+@pytest.mark.parametrize("keep", ["memory", "home"])
+def test_a_session_leans_on_nothing_that_may_not_be_read_any_more(tmp_path: Path, keep: str) -> None:
+    """Nor on what somebody else asked in a session of the same name."""
+
+    async def story(engine: Engine, folder: Path) -> None:
+        await take(engine, write(folder, "a.md", "of Kedge opens at six in the morning"))
+
+        async def follows(who: Actor, user: str) -> object:
+            with acting_as(who):
+                answer = await engine.ask(Query("When does it open?", SCOPE, session_id="s", user=user))
+            return answer.metadata.get("resolved_question")
+
+        with acting_as(ANN):
+            await engine.ask(Query("When does the harbour of Kedge open?", SCOPE, session_id="s", user="k1"))
+        assert await follows(BOB, "k2") is None
+        assert "Kedge" in str(await follows(ANN, "k1"))
+        await engine.access.give("default", (await named(engine, "a.md")).id, ["user:zoe"])
+        assert await follows(ANN, "k1") is None
+
+    told(tmp_path, story, session_keep=keep)
+
+
+@pytest.mark.parametrize("keep", ["memory", "home"])
+def test_answers_of_a_table_go_with_the_right_to_read_it(tmp_path: Path, keep: str) -> None:
+    pay = Scope("default", "pay")
+
+    async def story(engine: Engine, folder: Path) -> None:
+        table = folder / "pay.csv"
+        table.write_text("name,crowns\ncaptain,9000\npilot,40\nkeeper,30\n")
+        await engine.ingest(IngestRequest(pay, (str(table),), kind="table"))
+        asked = Query("What is the highest crowns?", pay, session_id="s", user="k1")
+        with acting_as(ANN):
+            assert "9,000" in (await engine.ask(asked)).answer
+            kept = await engine.conversations.make("default", "k1")
+            _, events = await engine.conversations.ask(asked, kept.id, limits={})
+            assert [event async for event in events]
+            followed = await engine.ask(replace(asked, text="And the lowest?"))
+            assert "resolved_question" in followed.metadata
+        await engine.access.give_collection(pay, ["user:zoe"])
+        with acting_as(ANN):
+            assert (await engine.conversations.show("default", "k1", kept.id))[1] == []
+            await take(engine, write(folder, "a.md", "opens at six"))
+            followed = await engine.ask(Query("And the lowest?", SCOPE, session_id="s", user="k1"))
+            assert "resolved_question" not in followed.metadata
+
+    told(tmp_path, story, session_keep=keep)
+
+
+def test_who_may_write_cannot_make_what_is_hidden_their_own(tmp_path: Path) -> None:
+    """A file taken in again under the address of a document that they may not read keeps its readers."""
+
+    async def story(engine: Engine, folder: Path) -> None:
+        path = write(folder, "pay.md", "pays its captain 9000 crowns")
+        await take(engine, path, readers=("user:ann",))
+        before = datetime.now(UTC)
+        write(folder, "pay.md", "is mine now", "---\nreaders: [public]\n---\n")
+        with acting_as(BOB):
+            await take(engine, path)
+            assert (await found(engine, BOB)) == set()
+            await take(engine, path, readers=("public",))
+            then = await engine.search(Query("captain", SCOPE, as_of=before))
+            assert then.hits == ()
+        assert (await named(engine, "pay.md")).readers == ("user:ann",)
+        with acting_as(ANN):
+            await take(engine, path, readers=("user:ann", "user:bob"))  # whoever may read it may
+        assert (await found(engine, BOB)) == {"pay.md"}
+
+    told(tmp_path, story)
+
+
+def test_a_hold_on_what_may_not_be_read_is_not_told(tmp_path: Path) -> None:
+    async def story(engine: Engine, folder: Path) -> None:
+        path = write(folder, "pay.md", "pays its captain 9000 crowns")
+        await take(engine, path, readers=("user:ann",))
+        await take(engine, write(folder, "tide.md", "opens"))
+        document = await named(engine, "pay.md")
+        await engine.access.hold("default", document.id, "case 7")
+        with acting_as(BOB):
+            for work in (
+                engine.delete_collection(SCOPE),
+                engine.ingest(IngestRequest(SCOPE, (str(path),), mode=IngestMode.RECREATE)),
+            ):
+                with pytest.raises(HeldError) as refused:
+                    await work
+                assert document.id not in str(refused.value.as_json())
+                assert "case 7" not in str(refused.value.as_json())
+            write(folder, "pay.md", "is mine now")
+            job = await take(engine, path)
+            assert [one.code for one in job.errors] == ["held"]
+            assert "case 7" not in str(job.errors)
+        with acting_as(ANN), pytest.raises(HeldError, match="case 7"):
+            await engine.delete_collection(SCOPE)
 
     told(tmp_path, story)
 
@@ -262,5 +364,76 @@ def test_conversations_do_not_lean_on_what_may_not_be_read_any_more(tmp_path: Pa
             shown, turns = await engine.conversations.show("default", "k1", kept.id)
             assert (shown.turn_count, turns) == (0, [])
         assert (await engine.access.erase("default", document.id)).conversation_turns == 1
+
+    told(tmp_path, story)
+
+
+def test_types_of_nodes_that_are_hidden_stay_hidden_from_who_may_write(tmp_path: Path) -> None:
+    """No rule, no edge and no file can be put in the place of what may not be read, and nothing of it is told."""
+    graph = Scope("default", "family")
+
+    async def story(engine: Engine, folder: Path) -> None:
+        nodes = nodes_of(engine)
+        for node in (Node("p", "Person", "Paula"), Node("t", "Town", "Tyre"), Node("u", "Town", "Ur")):
+            await nodes.create(graph, node)
+        await nodes.create_edge(graph, Edge("born", "p", "t", "born_in"))
+        await nodes.create_edge(graph, Edge("near", "t", "u", "near"))
+        await engine.access.give_collection(graph, ["user:ann"], "Person")
+        with acting_as(BOB):
+            assert await engine.access.rules(graph) == {}
+            with pytest.raises(NotFoundError):
+                await engine.access.give_collection(graph, ["public"], "Person")
+            with pytest.raises(ConflictError):
+                await nodes.create_edge(graph, Edge("born", "t", "u", "near"))
+            rows = folder / "graph.json"
+            mine = [{"id": "p", "type": "Town", "title": "Mine"}, {"id": "v", "type": "Town", "title": "Veii"}]
+            rows.write_text(json.dumps([*mine, {"id": "born", "source": "v", "target": "u", "type": "near"}]))
+            job = await engine.ingest(IngestRequest(graph, (str(rows),), kind="graph"))
+            assert ["cannot be used" in one.message for one in job.errors] == [True, True]
+            assert not any("nodes" in warning for warning in job.warnings)
+            assert [node.id for node in await nodes.nodes(graph)] == ["t", "u", "v"]
+            assert await nodes.delete(graph, "t") == ["near"]
+        with acting_as(ANN):
+            assert (await nodes.node(graph, "p")).title == "Paula"
+            assert set(await engine.access.rules(graph)) == {"Person"}
+
+    told(tmp_path, story)
+
+
+def test_sources_show_no_more_than_their_collections(tmp_path: Path) -> None:
+    async def story(engine: Engine, folder: Path) -> None:
+        write(folder, "pay.md", "pays")
+        (folder / "broken.pdf").write_bytes(b"%PDF-1.7 broken")
+        write(folder, "tide.md", "opens")
+        await engine.sources.add(Wanted(SCOPE, str(folder), "fleet"))
+        job = await engine.sync_source("default", "fleet")
+        run = (await engine.source("default", "fleet")).last_run
+        assert run is not None
+        assert (run.new, len(run.errors)) == (2, 1)
+        with acting_as(BOB):
+            assert (await engine.source("default", "fleet")).last_run == run  # all of it is for everybody
+        await engine.access.give("default", (await named(engine, "pay.md")).id, ["user:ann"])
+        with acting_as(BOB):
+            (shown,) = await engine.sources.all("default")
+            assert shown.last_run is not None
+            assert (shown.documents, shown.last_run.new, shown.last_run.errors) == (0, 0, ())
+            job = await engine.sources.sync("default", "fleet")
+            assert await engine.drain() == 1
+            told_of = await engine.job("default", job.id)
+            assert (told_of.state, told_of.files_discovered, told_of.errors) == ("completed", 0, ())
+            assert [one.errors for one in await engine.jobs("default") if one.id == job.id] == [()]
+        await engine.access.give_collection(SCOPE, ["user:ann"])
+        with acting_as(BOB):
+            assert await engine.sources.all("default") == []
+            for work in (
+                engine.source("default", "fleet"),
+                engine.sources.sync("default", "fleet"),
+                engine.remove_source("default", "fleet", documents=True),
+            ):
+                with pytest.raises(NotFoundError):
+                    await work
+            with pytest.raises(ForbiddenError):
+                await engine.sources.add(Wanted(SCOPE, str(folder), "mine"))
+        assert len(await engine.documents(SCOPE)) == 3
 
     told(tmp_path, story)

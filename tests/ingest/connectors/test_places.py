@@ -144,7 +144,19 @@ def test_a_folder_that_cannot_be_listed_hides_what_is_in_it(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("given", "local"),
     [
-        *[(one, True) for one in ("/a/b", "docs", "~/x", "file:///a", "zip:///a.zip", "git+file:///a")],
+        *[
+            (one, True)
+            for one in (
+                "/a/b",
+                "docs",
+                "~/x",
+                "file:///a",
+                "zip:///a.zip",
+                "git+file:///a",
+                "git+FILE:///a",
+                "Zip:///a.zip",
+            )
+        ],
         *[(one, False) for one in ("https://h/", "s3://b/x", "git+ssh://h/x")],
     ],
 )

@@ -95,11 +95,15 @@ def test_what_a_caller_may_is_what_the_key_says(
             assert reader.sources() == []
         with KedgeClient(url, key=keys[Right.WRITE]) as writer:
             writer.add_source(address, name="site")
-            for local in (str(tmp_path), f"zip://{tmp_path}/x.zip", f"git+file://{tmp_path}", "docs"):
+            repositories = [f"git+{scheme}://{tmp_path}" for scheme in ("file", "FILE")]
+            for local in (str(tmp_path), f"zip://{tmp_path}/x.zip", *repositories, "docs"):
                 with pytest.raises(UsageError, match="own machine"):
                     writer.add_source(local)
             with pytest.raises(ForbiddenError):
                 writer.add_source("imap://127.0.0.1/INBOX", secrets=secret)
+            for of_machine in ("s3://private/docs", "gs://private", "az://private", "git+ssh://git.example/a.git"):
+                with pytest.raises(ForbiddenError, match="as itself"):
+                    writer.add_source(of_machine)
         with KedgeClient(url, key=keys[Right.ADMIN]) as admin:
             admin.add_source("imap://127.0.0.1/INBOX", name="mail", secrets=secret)
             for reference in ("env:PATH", "file:/etc/passwd"):

@@ -8,9 +8,9 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Protocol
 
-from kedge.answer.conversation.turns import MOST_TURNS, Key, Turn, Turns
+from kedge.answer.conversation.readable import Readable
+from kedge.answer.conversation.turns import MOST_TURNS, Key, Turn, Turns, key_of
 from kedge.answer.write.prompts import rewrite_prompt
-from kedge.core.acting import actor
 from kedge.core.errors import ModelError
 from kedge.core.values import MAX_QUERY_CHARS, Answer, Citation, Json, Query, StreamEvent
 from kedge.models.ports import LanguageModel
@@ -37,7 +37,7 @@ class Conversation:
 
     def __init__(self, turns: Turns | None, model: LanguageModel | None = None, catalog: Catalog | None = None) -> None:
         """Without `turns` it forgets at once. `catalog` knows what the actor in force may read."""
-        self._catalog = catalog
+        self._readable = None if catalog is None else Readable(catalog)
         self._turns = turns
         self._model = model
 
@@ -46,7 +46,9 @@ class Conversation:
         key = _key(query)
         if self._turns is None or key is None or not needs_context(query.text):
             return query
-        turns = await self._readable(key[0], await self._turns.last(key))
+        turns = await self._turns.last(key)
+        if self._readable is not None:
+            turns = await self._readable.of_turns(key[0], turns)
         if not turns:
             return query
         text = await self._rewritten(query.text, turns) or _followed(query.text, turns)
@@ -65,15 +67,8 @@ class Conversation:
         names = (short,) if short and short[:1].isupper() else ()
         said = answer if citations else answer.partition("\n\n")[0]  # what a refusal shows beside itself was not said
         documents = tuple(dict.fromkeys(one.document_id for one in citations))
-        await self._turns.add(key, Turn(query.text, said[:ANSWER_CHARS], names, topics, documents))
-
-    async def _readable(self, tenant: str, turns: Sequence[Turn]) -> Sequence[Turn]:
-        """Those that lean on nothing which the actor in force may not read: rights change, and others ask here too."""
-        if actor() is None or self._catalog is None:
-            return turns
-        cited = {document for turn in turns for document in turn.documents}
-        gone = {one for one in cited if one and await self._catalog.documents.get(tenant, one) is None}
-        return [turn for turn in turns if not gone.intersection(turn.documents)]
+        turn = Turn(query.text, said[:ANSWER_CHARS], names, topics, documents, query.scope.collection)
+        await self._turns.add(key, turn)
 
     async def _rewritten(self, question: str, turns: Sequence[Turn]) -> str:
         """What a model makes of it; nothing where there is none, it fails, or it puts in what nobody said."""
@@ -122,7 +117,7 @@ def _followed(question: str, turns: Sequence[Turn]) -> str:
 
 
 def _key(query: Query) -> Key | None:
-    return (query.scope.tenant, query.session_id) if query.session_id else None
+    return key_of(query.scope.tenant, query.session_id, query.user) if query.session_id else None
 
 
 async def ask_in(conversation: Conversation, query: Query, way: Way) -> Answer:

@@ -28,7 +28,13 @@ MOST_SESSIONS = 2000
 """Sessions that a process remembers."""
 Clock: TypeAlias = Callable[[], float]
 Key: TypeAlias = tuple[str, str]
-"""Tenant and session."""
+"""Tenant, and session of a user (`key_of`)."""
+_PART = "\x1f"
+
+
+def key_of(tenant: str, session: str, user: str = "") -> Key:
+    """Where the turns of a session are kept: each user's apart, so that two who choose the same name never meet."""
+    return tenant, f"{session}{_PART}{user}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,8 @@ class Turn:
     topics: tuple[str, ...] = ()
     documents: tuple[str, ...] = ()
     """Ids of those that were cited: for somebody who may not read one of them it was not said."""
+    collection: str = ""
+    """Where it was asked, for the same reason."""
 
 
 class Turns(Protocol):
@@ -53,8 +61,8 @@ class Turns(Protocol):
     async def add(self, key: Key, turn: Turn) -> None:
         """Remember one more, and forget what is too old."""
 
-    async def forget(self, key: Key) -> None:
-        """Forget a session at once."""
+    async def forget(self, tenant: str, session: str) -> None:
+        """Forget a session at once, of whoever uses that name."""
 
 
 class MemoryTurns:
@@ -74,8 +82,9 @@ class MemoryTurns:
         turns = [*self._kept.pop(key, (0.0, []))[1], turn][-MOST_TURNS:]
         self._kept[key] = (self._clock(), turns)
 
-    async def forget(self, key: Key) -> None:
-        self._kept.pop(key, None)
+    async def forget(self, tenant: str, session: str) -> None:
+        for key in [one for one in self._kept if one[0] == tenant and one[1].startswith(session + _PART)]:
+            del self._kept[key]
 
     def _forget(self) -> None:
         """The least recently used are first."""
@@ -101,13 +110,13 @@ class FileTurns:
     async def add(self, key: Key, turn: Turn) -> None:
         await asyncio.to_thread(self._add, key, turn)
 
-    async def forget(self, key: Key) -> None:
-        await asyncio.to_thread(self._drop, key)
+    async def forget(self, tenant: str, session: str) -> None:
+        await asyncio.to_thread(self._drop, tenant, session)
 
-    def _drop(self, key: Key) -> None:
+    def _drop(self, tenant: str, session: str) -> None:
         if self._path.exists():
             with closing(self._open()) as database, database:
-                database.execute(QUERIES["forget"], key)
+                database.execute(QUERIES["forget"], (tenant, session + _PART))
 
     def _last(self, key: Key) -> list[Turn]:
         if not self._path.exists():
@@ -144,8 +153,8 @@ class FileTurns:
 
 def _read(said: str) -> Turn:
     found = json.loads(said)
-    documents = tuple(found.get("documents", ()))  # turns kept by earlier versions lack them
-    return Turn(found["question"], found["answer"], tuple(found["names"]), tuple(found["topics"]), documents)
+    names, topics, documents = (tuple(found.get(name, ())) for name in ("names", "topics", "documents"))
+    return Turn(found["question"], found["answer"], names, topics, documents, found.get("collection", ""))
 
 
 def open_turns(settings: Settings) -> Turns | None:

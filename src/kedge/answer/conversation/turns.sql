@@ -30,7 +30,8 @@ WHERE tenant = ? AND session = ?
   AND id NOT IN (SELECT id FROM turns WHERE tenant = ? AND session = ? ORDER BY id DESC LIMIT ?)
 
 -- name: forget
-DELETE FROM turns WHERE tenant = ? AND session = ?
+-- Of whoever uses a session of that name, which the user's follows.
+DELETE FROM turns WHERE tenant = ? AND instr(session, ?) = 1
 
 -- name: forget_old
 DELETE FROM turns WHERE used <= ?

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Literal, TypeAlias
 
@@ -118,6 +118,14 @@ class ConnectedSource:
             return self.created_at if self.begun_at is None else self.begun_at + timedelta(seconds=self.every)
         except OverflowError:  # after the last date that there is
             return None
+
+    def without_figures(self) -> ConnectedSource:
+        """For somebody who may read a part of its collection: nothing that counts or names what is in the rest."""
+        run = self.last_run
+        if run is not None:
+            run = SourceRun(run.job_id, run.outcome, run.started_at, run.ended_at)
+        held = None if self.held is None else SourceHold(0, 0)
+        return replace(self, documents=0, held=held, last_run=run)
 
     def due(self, now: datetime) -> bool:
         """Whether it is to be looked at. A clock that was set back does not put it off."""

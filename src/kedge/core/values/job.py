@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal, TypeAlias
@@ -48,6 +48,10 @@ class IngestRequest:
     """Who may read what is taken in, whatever the sources say; None: they say it, and where they do not, everybody."""
     submitted_by: tuple[str, ...] = ()
     """Principals of the actor who asked for it; none: the owner. Set by the engine."""
+
+    def for_reader_of(self, readers: tuple[str, ...] | None) -> bool:
+        """Whether whoever asked for it may read what has these readers."""
+        return not self.submitted_by or readers is None or not set(readers).isdisjoint(self.submitted_by)
 
 
 class JobStatus(StrEnum):
@@ -127,6 +131,11 @@ class Job:
     created_at: datetime | None = None
     started_at: datetime | None = None
     completed_at: datetime | None = None
+
+    def without_figures(self) -> Job:
+        """For somebody who may read a part of what it takes in: how it stands, without counts and names."""
+        plain = Job(self.id, self.scope, self.kind, self.mode, self.request, self.status, self.current_step)
+        return replace(plain, created_at=self.created_at, started_at=self.started_at, completed_at=self.completed_at)
 
     @property
     def state(self) -> JobState:

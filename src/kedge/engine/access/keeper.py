@@ -73,6 +73,8 @@ class AccessKeeper:
         """
         await found_collection(self._catalog, scope)
         said = None if readers is None else checked_readers(readers)
+        if label not in await self.rules(scope) and label in await self._rights.rules(scope):
+            raise NotFoundError(f"There are no nodes of the type {label!r}.", hint="Name another type.")
         with acting_as(None):
             if label:
                 nodes = [
@@ -81,12 +83,18 @@ class AccessKeeper:
                 await self._rights.give(scope.tenant, nodes, said)
             await self._rights.rule(scope, label, said)
             await self._settle(scope)
-            return await self._rights.rules(scope)
+        return await self._rules(scope)
 
     async def rules(self, scope: Scope) -> dict[str, Readers]:
         """Readers of the collection, under the empty label, and of types of nodes in it. NotFoundError."""
         await found_collection(self._catalog, scope)
-        return await self._rights.rules(scope)
+        return await self._rules(scope)
+
+    async def _rules(self, scope: Scope) -> dict[str, Readers]:
+        """Those of what the actor in force may read."""
+        who = actor()
+        every = await self._rights.rules(scope)
+        return {label: said for label, said in every.items() if who is None or who.may_read(said)}
 
     async def check(self, tenant: str, who: Actor, document_id: str) -> AccessChecked:
         """Whether somebody may read a document, and why. NotFoundError where whoever asks may not read it."""
@@ -135,9 +143,7 @@ class AccessKeeper:
 
     async def refuse_held(self, scope: Scope, document_id: str | None = None) -> None:
         """HeldError where the document, or any of the collection, is held."""
-        for hold in await self._rights.holds(scope.tenant, None if document_id is None else [document_id]):
-            if hold.scope == scope:
-                raise HeldError(hold.document_id, hold.reason)
+        await refuse_held(self._catalog, scope, document_id)
 
     # ------------------------------------------------------------ what is kept
 
@@ -200,6 +206,17 @@ class AccessKeeper:
         entries, queries, turns = await self._catalog.audit.traces(tenant, document_id, erase=erase)
         holds = await self._rights.holds(tenant, [document_id])
         return DocumentTraces(document_id, entries, queries, turns, holds[0].reason if holds else None, erase)
+
+
+async def refuse_held(catalog: Catalog, scope: Scope, document_id: str | None = None) -> None:
+    """HeldError where the document, or any of the collection, is held: with its name where it may be read."""
+    held = await catalog.rights.holds(scope.tenant, None if document_id is None else [document_id])
+    here = [hold for hold in held if hold.scope == scope]
+    for hold in here:
+        if await catalog.documents.get(scope.tenant, hold.document_id) is not None:
+            raise HeldError(hold.document_id, hold.reason)
+    if here:
+        raise HeldError.unnamed(scope.collection)
 
 
 def _for_reader(entry: AuditEntry, seen: Collection[str]) -> AuditEntry:

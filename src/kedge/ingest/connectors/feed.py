@@ -6,13 +6,13 @@ words is taken in anew.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from html import escape
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
+from xml.parsers import expat
 
 from kedge.core.errors import SourceFault, UnreadableError, UsageError
 from kedge.core.ids import sha256
@@ -26,7 +26,6 @@ MOST_BYTES = 32 << 20
 MOST_ENTRIES = 10_000
 HTML = "text/html; charset=utf-8"
 YES = ("yes", "true", "1")
-_DOCTYPE = re.compile(rb"<!\s{0,9}(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 _TEXTS = ("encoded", "content", "description", "summary")
 """Where the words of an entry stand, the fullest first."""
 
@@ -101,17 +100,36 @@ class NewsFeed:
 
 def _items(data: bytes, url: str) -> list[ElementTree.Element]:
     """The entries of RSS or Atom. UnreadableError for what is neither."""
-    if _DOCTYPE.search(data):
-        raise UnreadableError(f"{url} defines entities of its own.", hint="Feeds do not; tell its owner.")
     try:
+        if _has_doctype(data):
+            raise UnreadableError(f"{url} defines entities of its own.", hint="Feeds do not; tell its owner.")
         root = ElementTree.fromstring(data)  # noqa: S314 (without a DOCTYPE nothing can expand)
-    except (ElementTree.ParseError, ValueError, LookupError) as error:
+    except (ElementTree.ParseError, expat.ExpatError, ValueError, LookupError) as error:
         raise UnreadableError(
             f"{url} is no feed: {error}.", hint="Give the address of its RSS or Atom file."
         ) from error
     if _name(root) not in ("rss", "feed", "RDF"):
         raise UnreadableError(f"{url} is no feed.", hint="Give the address of its RSS or Atom file.")
     return [node for node in root.iter() if _name(node) in ("item", "entry")]
+
+
+def _has_doctype(data: bytes) -> bool:
+    """Whether a document type is declared, in whichever encoding; told by the parser, before it comes to an entity."""
+    parser = expat.ParserCreate()
+
+    def declared(*_: object) -> None:
+        raise _DoctypeError
+
+    parser.StartDoctypeDeclHandler = declared
+    try:
+        parser.Parse(data, True)
+    except _DoctypeError:
+        return True
+    return False
+
+
+class _DoctypeError(Exception):
+    """Ends the parsing."""
 
 
 def _name(node: ElementTree.Element) -> str:

@@ -14,8 +14,8 @@ import gcsfs.retry
 
 from kedge.core.errors import UsageError
 from kedge.core.settings import Settings
-from kedge.ingest.connectors.ports import SourceAddress
-from kedge.ingest.connectors.trees import OPTIONS, YES, FileTree, bucket
+from kedge.ingest.connectors.ports import YES, SourceAddress
+from kedge.ingest.connectors.trees import OPTIONS, FileTree, bucket
 
 
 def open_gcs(place: SourceAddress, settings: Settings) -> FileTree:

@@ -12,11 +12,14 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
+from threading import Event, Timer
 from typing import IO
 from urllib.parse import urlsplit
 
@@ -36,15 +39,19 @@ PORTS = {"https": 443, "http": 80, "ssh": 22, "file": 0}
 SECONDS = 600
 """For one command of git."""
 LONGEST_LISTING = 256 << 20
+LONGEST_MESSAGE = 64 << 10
+BYTES = 4 << 30
+"""Of all that is fetched, packed, unless the source's option says otherwise."""
 _REF = re.compile(r"[\w][\w./-]{0,199}+")
 _COMMIT = re.compile(r"[0-9a-f]{40,64}")
 _FILES = ("100644", "100755")
 
 
 def open_git(place: SourceAddress, settings: Settings) -> GitRepository:
-    """Options `folder`, `user`, `host_key`, `link` (what stands before a path in links), `seconds`; secrets `token` or
-    `password` for https, `private_key` for ssh. The branch, tag or commit stands behind a `#`."""
-    place.allow(options=("folder", "user", "host_key", "link", "seconds"), secrets=("token", "password", "private_key"))
+    """Options `folder`, `user`, `host_key`, `link` (what stands before a path in links), `seconds`, `bytes`; secrets
+    `token` or `password` for https, `private_key` for ssh. The branch, tag or commit stands behind a `#`."""
+    options = ("folder", "user", "host_key", "link", "seconds", "bytes")
+    place.allow(options=options, secrets=("token", "password", "private_key"))
     return GitRepository(place, settings)
 
 
@@ -68,6 +75,7 @@ class GitRepository:
         self._target = parts.path if parts.scheme == "file" else address
         self._folder = place.text("folder").strip("/")
         self._seconds = place.number("seconds", SECONDS)
+        self._most = int(place.number("bytes", BYTES))
         self._work: tempfile.TemporaryDirectory[str] | None = None
         self._fetched = False
         self.cursor = ""
@@ -81,7 +89,7 @@ class GitRepository:
                 yield replace(entry, note=item.note, readers=_noted(item.note))
             return
         self._fetch()
-        changed = datetime.fromisoformat(self._git("log", "-1", "--format=%cI", "FETCH_HEAD").decode().strip())
+        changed = _time(self._git("log", "-1", "--format=%ct", "FETCH_HEAD"))
         listed = self._git("ls-tree", "-r", "-z", "-l", "--full-tree", "FETCH_HEAD", "--", *self._within())
         files = [found for line in listed.split(b"\0") if (found := _told(line)) is not None]
         rules = FolderRules()
@@ -164,29 +172,41 @@ class GitRepository:
             raise UnreadableError("Git repositories are read with the git command.", hint="Install git.")
         if self._work is None:
             self._work = tempfile.TemporaryDirectory(prefix="kedge-git-")
-        try:
-            done = subprocess.run(  # noqa: S603 (no shell; what is given stands behind `--`)
-                [program, *words],
-                cwd=self._work.name,
-                env=self._environment(Path(self._work.name)),
-                stdin=subprocess.DEVNULL,
-                stdout=into if into is not None else subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                timeout=self._seconds,
-                check=False,
-            )
-        except subprocess.TimeoutExpired as error:
+        status, written, said = self._ran([program, *words], Path(self._work.name), into)
+        if status:
             raise UnreadableError(
-                f"{self._place.url} took longer than {self._seconds:g} s.", hint="Raise the source's option seconds."
-            ) from error
-        if done.returncode:
-            raise UnreadableError(
-                f"{self._place.url} cannot be read: {self._said(done.stderr)}.",
+                f"{self._place.url} cannot be read: {self._said(said)}.",
                 hint="Check the address, the branch, and what it signs in with.",
             )
-        if len(done.stdout or b"") > LONGEST_LISTING:
-            raise SourceTooLargeError(f"{self._place.url} has too many files.", hint="Name a folder of it.")
-        return done.stdout or b""
+        return written
+
+    def _ran(self, command: list[str], folder: Path, into: IO[bytes] | None) -> tuple[int, bytes, bytes]:
+        """How the command ended, and what it wrote to both. It is ended when it writes or takes too much."""
+        with (
+            tempfile.TemporaryFile() as said,
+            subprocess.Popen(  # noqa: S603 (no shell; what is given stands behind `--`)
+                command,
+                cwd=folder,
+                env=self._environment(folder),
+                stdin=subprocess.DEVNULL,
+                stdout=into if into is not None else subprocess.PIPE,
+                stderr=said,
+            ) as process,
+            _ending(process, self._seconds) as late,
+        ):
+            _bound_files(process.pid, self._most)
+            written = b"" if process.stdout is None else process.stdout.read(LONGEST_LISTING + 1)
+            if len(written) > LONGEST_LISTING:
+                process.kill()
+                raise SourceTooLargeError(f"{self._place.url} has too many files.", hint="Name a folder of it.")
+            status = process.wait()
+            if late.is_set():
+                raise UnreadableError(
+                    f"{self._place.url} took longer than {self._seconds:g} s.",
+                    hint="Raise the source's option seconds.",
+                )
+            said.seek(0)
+            return status, written, said.read(LONGEST_MESSAGE)
 
     def _said(self, stderr: bytes) -> str:
         lines = [line for line in stderr.decode("utf-8", "replace").splitlines() if line.strip()]
@@ -204,8 +224,9 @@ class GitRepository:
             "http.lowSpeedLimit": "100",
             "http.lowSpeedTime": str(max(1, int(self._settings.url_timeout))),
             "core.hooksPath": os.devnull,
+            "fetch.unpackLimit": "1",  # one file, whose size is bounded
         }
-        address = ""
+        host, port, address = "", 0, ""
         if self._scheme != "file":
             host, port = host_of(self._address, PORTS[self._scheme])
             address = check_host(host, port, self._settings)
@@ -228,11 +249,14 @@ class GitRepository:
             environment[f"GIT_CONFIG_KEY_{number}"] = name
             environment[f"GIT_CONFIG_VALUE_{number}"] = value
         if self._scheme == "ssh":
-            environment["GIT_SSH_COMMAND"] = self._ssh(folder)
+            environment["GIT_SSH_COMMAND"] = self._ssh(folder, host, port, address)
         return environment
 
-    def _ssh(self, folder: Path) -> str:
+    def _ssh(self, folder: Path, host: str, port: int, address: str) -> str:
+        """The command, which connects to the very address that was looked at; its key is known by the host's name."""
+        known_as = host if port == PORTS["ssh"] else f"[{host}]:{port}"
         words = ["ssh", "-F", os.devnull, "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=yes"]
+        words += ["-o", f"HostName={address}", "-o", f"HostKeyAlias={known_as}"]
         known = Path.home() / ".ssh" / "known_hosts"
         if key := self._place.text("host_key"):
             known = _written(folder / "known_hosts", f"* {key}\n")
@@ -246,6 +270,41 @@ def _written(path: Path, text: str) -> Path:
     path.touch(mode=0o600)
     path.write_text(text, "utf-8")
     return path
+
+
+@contextmanager
+def _ending(process: subprocess.Popen[bytes], seconds: float) -> Iterator[Event]:
+    """Within the block the process is killed when its time is over; the event then says so."""
+    late = Event()
+
+    def end() -> None:
+        late.set()
+        process.kill()
+
+    clock = Timer(seconds, end)
+    clock.daemon = True
+    clock.start()
+    try:
+        yield late
+    finally:
+        clock.cancel()
+
+
+def _bound_files(process: int, most: int) -> None:
+    """No file that the process writes from now on is larger; only Linux can say so of another process."""
+    if sys.platform == "linux":
+        import resource
+
+        with suppress(ProcessLookupError):  # it has ended
+            resource.prlimit(process, resource.RLIMIT_FSIZE, (most, most))
+
+
+def _time(written: bytes) -> datetime | None:
+    """When a commit was made; None for a time that nobody can name."""
+    try:
+        return datetime.fromtimestamp(int(written), UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def _told(line: bytes) -> tuple[str, int, str] | None:

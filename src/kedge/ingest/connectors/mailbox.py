@@ -6,6 +6,8 @@ import imaplib
 import re
 import socket
 import ssl
+import sys
+import time
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
@@ -23,6 +25,11 @@ PORTS = {"imaps": 993, "imap": 143}
 MAIL = "message/rfc822"
 AT_ONCE = 500
 """Messages whose sizes are asked for together."""
+PIECE = 1 << 20
+MOST_SAID = 16 << 20
+"""Bytes of an answer beside the message that was asked for."""
+LONGEST_ANSWER = 4.0
+"""Times the setting `url_timeout`: one answer, with a message in it."""
 _UID = re.compile(rb"\bUID (\d{1,20}+)")
 _SIZE = re.compile(rb"\bRFC822\.SIZE (\d{1,20}+)")
 _FLAGS = re.compile(rb"\bFLAGS \(([^)]{0,2000}+)\)")
@@ -111,7 +118,10 @@ class Mailbox:
         return self._line
 
     def _signed_in(self, address: str) -> imaplib.IMAP4:
-        line = _Line(address, self._port, self._host, self._tls, self._settings.url_timeout)
+        settings = self._settings
+        line = _Line(
+            address, self._port, self._host, self._tls, seconds=settings.url_timeout, most=settings.max_source_bytes
+        )
         try:
             if not self._tls and self._place.text("tls", "yes").lower() in ("yes", "true", "1"):
                 line.secure(self._host)
@@ -148,11 +158,52 @@ class Mailbox:
 
 
 class _Line(imaplib.IMAP4):
-    """A connection to the very address that was looked at, secured for the name of the host."""
+    """A connection to the very address that was looked at, secured for the name of the host.
 
-    def __init__(self, address: str, port: int, host: str, tls: bool, seconds: float) -> None:
+    What a server says between two commands has a size and a time: one that talks on is left.
+    """
+
+    def __init__(self, address: str, port: int, host: str, tls: bool, *, seconds: float, most: int) -> None:
         self._address, self._name, self._with_tls = address, host, tls
+        self._allowed, self._seconds = most + MOST_SAID, seconds
+        self._next_answer()
         super().__init__(address, port, timeout=seconds)
+
+    def _command(self, name: str, *arguments: Any) -> bytes:
+        self._next_answer()
+        sent: bytes = super()._command(name, *arguments)  # type: ignore[misc]
+        return sent
+
+    def _next_answer(self) -> None:
+        """What is said from now on is the answer to another command."""
+        self._left = self._allowed
+        self._ends = time.monotonic() + LONGEST_ANSWER * self._seconds
+
+    def read(self, size: int) -> bytes:
+        """A literal, in pieces: its size is the server's word. IMAP4.abort for too much of it."""
+        self._spend(size)
+        pieces = []
+        while size > 0:
+            piece = super().read(min(size, PIECE))
+            if not piece:
+                break
+            self._spend(0)
+            pieces.append(piece)
+            size -= len(piece)
+        return b"".join(pieces)
+
+    def readline(self) -> bytes:
+        """A line. IMAP4.abort for too many of them."""
+        line = super().readline()
+        self._spend(len(line))
+        return line
+
+    def _spend(self, size: int) -> None:
+        self._left -= size
+        if self._left < 0:
+            raise self.abort("the server says more than was asked for")
+        if time.monotonic() > self._ends:
+            raise self.abort("the server does not come to an end")
 
     def _create_socket(self, timeout: float | None) -> socket.socket:
         line = socket.create_connection((self._address, self.port), timeout)
@@ -164,7 +215,11 @@ class _Line(imaplib.IMAP4):
         if status != "OK":
             raise imaplib.IMAP4.error("the server offers no TLS")
         self.sock = trusted(trust_env=True).wrap_socket(self.sock, server_hostname=host)
-        self._file = self.sock.makefile("rb")
+        lines = self.sock.makefile("rb")  # what was said before in the clear is forgotten
+        if sys.version_info >= (3, 14):
+            self._file = lines
+        else:
+            self.file = lines
         self._get_capabilities()
 
 

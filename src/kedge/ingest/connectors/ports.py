@@ -17,6 +17,8 @@ from kedge.core.values import Metadata, SourceError
 from kedge.ingest.sources.download import Download
 
 Content: TypeAlias = Path | Download | bytes
+YES = ("yes", "true", "1")
+"""What switches an option on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,14 @@ from kedge.core.plugins import SOURCES, found, named
 from kedge.core.settings import Settings
 from kedge.core.untrusted import fault_in_line
 from kedge.core.urls import mask_url
-from kedge.ingest.connectors.ports import Connector, SourceAddress
+from kedge.ingest.connectors.ports import YES, Connector, SourceAddress
 
 FOLDER, ARCHIVE, SITE = "file", "zip", "https"
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*+:")
 _LOCAL = (FOLDER, ARCHIVE, "git+file")
 MAX_ADDRESS = 2000
+_OWN_SECRETS = {"s3": ("key",), "gs": ("token",), "az": ("key", "sas_token", "connection_string")}
+"""By scheme: secrets without which the vendor's driver looks for some of the machine's own."""
 
 
 def schemes() -> list[str]:
@@ -33,6 +35,8 @@ def address(given: str) -> str:
         raise UsageError("The address of a source is one line of text.", hint="Give a folder or an address.")
     if not _ADDRESS.match(given) or (len(given) > 1 and given[1] == ":"):
         return Path(given).expanduser().resolve().as_posix()
+    scheme, _, rest = given.partition(":")
+    given = f"{scheme.lower()}:{rest}"  # what it may lead to is told by it
     try:
         parts = urlsplit(given)
         _ = parts.port
@@ -54,7 +58,17 @@ def address(given: str) -> str:
 
 def is_local(url: str) -> bool:
     """Whether the address of a source leads into this machine's own files."""
-    return not _ADDRESS.match(url) or url.startswith(tuple(f"{scheme}:" for scheme in _LOCAL))
+    return not _ADDRESS.match(url) or url.lower().startswith(tuple(f"{scheme}:" for scheme in _LOCAL))
+
+
+def signs_in_as_machine(place: SourceAddress) -> bool:
+    """Whether the driver would sign in as the machine it runs on does: by profiles, roles and keys of its user."""
+    scheme = _scheme(place.url)
+    if scheme == "git":
+        return place.url.startswith("git+ssh:") and "private_key" not in place.secrets
+    enough = _OWN_SECRETS.get(scheme)
+    anonymous = place.text("anonymous").lower() in YES
+    return enough is not None and not anonymous and place.secrets.keys().isdisjoint(enough)
 
 
 def open_connector(place: SourceAddress, settings: Settings) -> Connector:

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from kedge.core.errors import SourceFault, UnreadableError, UsageError
+from kedge.core.errors import SourceFault, TooCostlyError, UnreadableError, UsageError
 from kedge.core.settings import Settings
 from kedge.core.values import Readers, SourceError
 from kedge.ingest.connectors.ports import Content, Entry, LastListing, SourceAddress
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
 PIECE = 1 << 20
+DEEPEST, MOST_FOLDERS, MOST_FILES = 64, 100_000, 1_000_000
+"""Folders within each other, and what one listing comes to: a server can make up names without end."""
 OPTIONS = ("include", "exclude")
 """Patterns of paths, comma-separated, that every tree takes."""
 _DIGESTS = ("ETag", "etag", "e_tag", "md5Hash", "content_md5", "sha", "version_id", "generation", "CRC", "crc")
@@ -34,14 +36,9 @@ _TICK = timedelta(seconds=2)
 _SIDE = ("node_modules", "__pycache__", "venv", "site-packages", "__MACOSX")
 
 
-YES = ("yes", "true", "1")
-"""What switches an option on."""
-
-
 class FileTree:
     """The `Connector` over a file system."""
 
-    complete = True
     cursor = ""
 
     def __init__(
@@ -58,6 +55,7 @@ class FileTree:
 
         `connect` is called when the first listing begins. `faults` are the errors of its driver beside OSError.
         """
+        self.complete = True
         self._place = place
         self._settings = settings
         self._connect = connect
@@ -72,8 +70,19 @@ class FileTree:
     def entries(self, past: LastListing) -> Iterator[Entry | SourceError]:  # noqa: ARG002 (listing is cheap)
         """Files in the order of their paths; a folder that cannot be listed is an error of its own."""
         pending = [self._root]
+        listed = taken = 0
+        self.complete = True
         while pending:
             folder = pending.pop()
+            listed += 1
+            if listed > MOST_FOLDERS or taken > MOST_FILES:
+                told = TooCostlyError(
+                    f"{self._base} has more than {MOST_FOLDERS:,} folders or {MOST_FILES:,} files.",
+                    hint="Connect parts of it, each as a source.",
+                )
+                yield source_error(self._base, told)
+                self.complete = False
+                return
             try:
                 found = self._listed(folder)
             except SourceFault as fault:
@@ -88,9 +97,13 @@ class FileTree:
                 continue
             for info in sorted(found, key=lambda one: str(one["name"]), reverse=True):
                 if self._is_folder(info, folder):
+                    if self._key(str(info["name"])).count("/") >= DEEPEST:
+                        yield source_error(self._url(self._key(str(info["name"]))), _too_deep(self._base))
+                        continue
                     pending.append(str(info["name"]).rstrip("/"))
             for info in sorted(found, key=lambda one: str(one["name"])):
                 if info.get("type") != "directory" and self._wanted(info):
+                    taken += 1
                     yield self._described(info)
 
     def open(self, entry: Entry) -> Content:
@@ -193,6 +206,10 @@ class FileTree:
         missing = isinstance(error, FileNotFoundError)
         hint = "Check that it is there." if missing else "Check the address, the network, and what it signs in with."
         return UnreadableError(f"{url} cannot be read: {' '.join(said.split())[:300]}.", hint=hint)
+
+
+def _too_deep(base: str) -> TooCostlyError:
+    return TooCostlyError(f"{base} has more than {DEEPEST} folders in each other.", hint="Connect a folder below.")
 
 
 def bucket(

@@ -11,8 +11,8 @@ import webdav4.fsspec
 
 from kedge.core.errors import UsageError
 from kedge.core.settings import Settings
-from kedge.core.tls import trusted
 from kedge.ingest.connectors.hosts import check_host, host_of
+from kedge.ingest.connectors.pinned import PinnedTransport
 from kedge.ingest.connectors.ports import SourceAddress
 from kedge.ingest.connectors.trees import OPTIONS, FileTree
 
@@ -38,7 +38,7 @@ def open_webdav(place: SourceAddress, settings: Settings) -> FileTree:
             timeout=settings.url_timeout,
             trust_env=False,
             follow_redirects=False,
-            verify=trusted(trust_env=False),
+            transport=PinnedTransport(settings),
             skip_instance_cache=True,
         )
 

@@ -11,6 +11,7 @@ import time
 import zlib
 from collections import deque
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
@@ -32,6 +33,8 @@ MOST_LINKS = 2000
 MOST_FRESH = 64
 """Fetched pages that wait to be opened."""
 MOST_SITEMAPS = 50
+MOST_WAITING = 20
+"""Times as many addresses as pages may be walked wait to be walked."""
 MOST_SITEMAP_BYTES = 64 << 20
 SLOWEST_BROKEN = 20
 """Failures one after the other that end a walk: the site is down."""
@@ -82,7 +85,10 @@ class Website:
             raise UnreadableError(
                 f"{self._start} is closed to programs by the site's robots.txt.", hint="Ask the site's owner."
             )
-        waiting = deque([(self._start, 0), *((url, 1) for url in self._mapped())])
+        most = MOST_WAITING * self._pages
+        mapped = list(islice(self._mapped(), most + 1))
+        waiting = deque([(self._start, 0), *((url, 1) for url in mapped[:most])])
+        cut = len(mapped) > most
         seen = {url for url, _ in waiting}
         failures, taken = 0, 0
         while waiting:
@@ -110,10 +116,18 @@ class Website:
             if entry is not None:
                 yield entry
             for link in links if depth < self._depth else ():
-                if link not in seen and self._ours(link) and self._robots.allows(_path(link)):
-                    seen.add(link)
-                    waiting.append((link, depth + 1))
-        self.complete = True
+                if link in seen or not self._ours(link) or not self._robots.allows(_path(link)):
+                    continue
+                if cut := cut or len(waiting) >= most:
+                    break
+                seen.add(link)
+                waiting.append((link, depth + 1))
+        if cut:
+            told = TooCostlyError(
+                f"The site names more than {most} addresses.", hint="Raise the source's option pages."
+            )
+            yield source_error(self._start, told)
+        self.complete = not cut
 
     def _reached(self, taken: int, ends: float) -> str:
         """The limit that ends the walk, in words; empty: none yet."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kedge.core.errors import KedgeError, SourceFault, UnreadableError, UsageError
 from kedge.core.urls import mask_url
-from kedge.core.values import IngestMode, IngestRequest, Job, JobStatus
+from kedge.core.values import IngestMode, IngestRequest, Job, JobStatus, SourceError
 from kedge.ingest.batch import Target
 from kedge.ingest.sources.source import is_file_within, source_error, unreadable
 from kedge.ingest.tracker import JobTracker
@@ -20,6 +20,7 @@ from kedge.kinds.graphs.files.reading import open_graph_file
 from kedge.kinds.graphs.indexing import index, unindex
 from kedge.stores.graph.nodes import Edge, Node
 from kedge.stores.graph.rules import check
+from kedge.stores.graph.taken import id_taken, taken_ids
 
 NODES_AT_ONCE = 1024
 EDGES_AT_ONCE = 5000
@@ -49,6 +50,8 @@ class GraphImport:
         self._tracker = tracker
         self._known: set[str] = set()
         """Ids that are in the store for certain."""
+        self._hidden: frozenset[str] = frozenset()
+        """Types of nodes that whoever submitted this may not read."""
         self._edges = 0
         self._stubs: list[Node] = []
 
@@ -56,6 +59,10 @@ class GraphImport:
         """Nodes of all files first, then edges: those may name nodes of any file."""
         await self._tracker.start()
         try:
+            rules = await self._target.stores.catalog.rights.rules(self._scope)
+            self._hidden = frozenset(
+                label for label, said in rules.items() if label and not self._request.for_reader_of(said)
+            )
             if self._request.sources == (EVERY_NODE,):
                 await self._index_every()
                 return
@@ -139,8 +146,9 @@ class GraphImport:
     async def finish(self, document_id: str | None = None) -> Job:
         """Clear away what former versions of nodes left."""
         await sweep(self._target.stores, self._target.on_step, self._scope, document_id)
-        counts = await self._nodes.count(self._scope)
-        await self._tracker.warn(f"The graph has {counts.nodes} nodes and {counts.edges} edges.")
+        if not self._hidden:
+            counts = await self._nodes.count(self._scope)
+            await self._tracker.warn(f"The graph has {counts.nodes} nodes and {counts.edges} edges.")
         return await self._tracker.complete()
 
     async def _open(self, file: _File) -> GraphFile | None:
@@ -154,7 +162,9 @@ class GraphImport:
     async def _take_nodes(self, file: _File, opened: GraphFile) -> None:
         size = _size(file.path)
         async for rows in self._batches(file, opened.nodes(), NODES_AT_ONCE):
-            nodes = [row for row in rows if isinstance(row, Node)]
+            found = [row for row in rows if isinstance(row, Node)]
+            taken = await self._taken(file, found, [])
+            nodes = [node for node in found if node.id not in taken]
             await self._nodes.put(self._scope, nodes)
             self._target.on_step("nodes written")
             self._known.update(node.id for node in nodes)
@@ -167,7 +177,9 @@ class GraphImport:
     async def _take_edges(self, file: _File, opened: GraphFile) -> None:
         size = _size(file.path)
         async for rows in self._batches(file, opened.edges(), EDGES_AT_ONCE):
-            edges = [row for row in rows if isinstance(row, Edge)]
+            found = [row for row in rows if isinstance(row, Edge)]
+            taken = await self._taken(file, [], found)
+            edges = [edge for edge in found if taken.isdisjoint((edge.id, edge.source, edge.target))]
             stubs = await self._missing(edges)
             await self._nodes.put(self._scope, stubs, edges)
             self._target.on_step("edges written")
@@ -180,6 +192,15 @@ class GraphImport:
             size -= done
             await self._tracker.add(source_bytes=done)
         await self._tracker.add(source_bytes=size)
+
+    async def _taken(self, file: _File, nodes: Sequence[Node], edges: Sequence[Edge]) -> set[str]:
+        """Ids that cannot be used, each reported: somebody else's nodes have them."""
+        read = (self._nodes.nodes, self._nodes.edges)
+        taken = await taken_ids(read, self._scope, self._hidden, nodes, edges)
+        for key in sorted(taken):
+            error = id_taken(key)
+            await self._tracker.report(SourceError(file.name, error.code, error.message, error.hint))
+        return taken
 
     async def _missing(self, edges: Sequence[Edge]) -> list[Node]:
         """Nodes that edges name and nobody described, to be made. The last run may have made some, and died."""

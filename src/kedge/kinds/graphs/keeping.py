@@ -62,12 +62,23 @@ class NodeKeeper:
             return await self._put(target, replace(await self.node(scope, node_id), **changes))
 
     async def delete(self, scope: Scope, node_id: str) -> list[str]:
-        """Take a node out with its edges, and out of the index; returns the ids of the edges. NotFoundError."""
+        """Take a node out with its edges, and out of the index; returns the ids of edges to be seen. NotFoundError."""
         async with self._locks.writing(scope):
             await self.node(scope, node_id)
+            seen = await self._edges_of(scope, node_id)
             await unindex(self._stores, scope, [node_id])  # also while the hooks are off: what is gone is not found
             self._on_step("unindexed")
-            return (await self._stores.nodes.remove(scope, [node_id])).edges
+            gone = (await self._stores.nodes.remove(scope, [node_id])).edges
+            return [one for one in gone if one in seen]
+
+    async def _edges_of(self, scope: Scope, node_id: str) -> set[str]:
+        """Ids of a node's edges, as far as the actor in force may read what is at their other ends."""
+        found: set[str] = set()
+        after = ""
+        while page := await self._stores.nodes.edge_page(scope, node=node_id, after=after, limit=PAGE):
+            after = page[-1].id
+            found.update(edge.id for edge in page)
+        return found
 
     async def node(self, scope: Scope, node_id: str) -> Node:
         """One node. NotFoundError."""

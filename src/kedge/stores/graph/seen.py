@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kedge.core.acting import actor
-from kedge.core.errors import ConflictError
 from kedge.core.values import Concept, Scope, Triple
 from kedge.stores.catalog.ports import Catalog
 from kedge.stores.graph.nodes import Counts, Edge, Node, NodeStore, Relation
 from kedge.stores.graph.reads import CanReadTriples, CanSearchPreviews
+from kedge.stores.graph.taken import id_taken, taken_ids
 from kedge.stores.narrowing import narrowed_to
 from kedge.stores.ports import ConceptHit, GraphEdge, GraphStore
 
@@ -150,14 +150,11 @@ class _SeenNodes:
         return frozenset(label for label, readers in rules.items() if label and not who.may_read(readers))
 
     async def put(self, scope: Scope, nodes: Sequence[Node], edges: Sequence[Edge] = ()) -> None:
-        """Like the store. ConflictError for a node that is there and may not be read: it would be overwritten."""
-        hidden = await self._hidden(scope)
-        if hidden:
-            wanted = [node.id for node in nodes] + [end for edge in edges for end in (edge.source, edge.target)]
-            held = await self._nodes(scope, wanted)
-            taken = sorted(key for key, node in held.items() if node.type in hidden)
-            if taken:
-                raise ConflictError(f"The id {taken[0]!r} cannot be used.", hint="Choose another id.")
+        """Like the store. ConflictError for a node or an edge that is there and may not be read: it would be lost."""
+        read = (self._nodes, self._edges)
+        taken = sorted(await taken_ids(read, scope, await self._hidden(scope), nodes, edges))
+        if taken:
+            raise id_taken(taken[0])
         await self._put(scope, nodes, edges)
 
     async def nodes(self, scope: Scope, ids: Sequence[str]) -> dict[str, Node]:

@@ -40,6 +40,9 @@ CLIENT_LEFT = 499
 """In logs and metrics, for a request whose client went away before the end."""
 ALWAYS = ("/health", "/ready", "/metrics")
 """Served by a full server too: whoever watches it must see that it is full."""
+KEYED = ("/api/", "/v1/", "/mcp")
+"""Addresses for whose requests it is asked whose they are before they take a place and before anything of their body
+is read. The rest is files, small and the same for all."""
 _GIVEN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{7,127}")
 
 
@@ -84,19 +87,16 @@ class EdgeMiddleware:
     async def _bounded(self, scope: Scope, receive: Receive, outgoing: Outgoing, flight: Flight) -> None:
         """Within the limits, and with every error in the one shape."""
         incoming: Incoming | None = None
-        counted = scope["path"] not in ALWAYS
         try:
             check_request(scope, self._settings)
-            if counted:
-                self._traffic.enter()
-        except KedgeError as error:
-            await respond(Request(scope), error)(scope, receive, outgoing)
-            return
-        try:
+            known = _needs_key(scope)
+            if known:  # who has no key takes no place, however many of them come at once
+                await admitted(Request(scope))
+            if scope["path"] not in ALWAYS:
+                flight.take_place()
             async with flight.clock:
-                outgoing.incoming = incoming = Incoming(
-                    receive, scope, flight, self._limit(scope), lambda: admitted(Request(scope))
-                )
+                admit = None if known else lambda: admitted(Request(scope))
+                outgoing.incoming = incoming = Incoming(receive, scope, flight, self._limit(scope), admit)
                 await self._app(scope, incoming, outgoing)
             if outgoing.instead is not None:
                 raise outgoing.instead
@@ -112,8 +112,7 @@ class EdgeMiddleware:
         finally:
             flight.over = True
             flight.forget_caller()
-            if counted:
-                self._traffic.leave()
+            flight.leave_place()
             if incoming is not None:
                 await incoming.close()
 
@@ -173,6 +172,11 @@ def _id(headers: Headers) -> str:
     """The id that the caller gave, if it can be one; else a new one."""
     given = headers.get(REQUEST_ID, "")
     return given if _GIVEN_ID.fullmatch(given) else uuid4().hex
+
+
+def _needs_key(scope: Scope) -> bool:
+    """Whether the address is one of those that ask whose the request is; browsers ask without a key what they may."""
+    return bool(scope["path"].startswith(KEYED)) and scope["method"] != "OPTIONS"
 
 
 def _route(scope: Scope) -> str:

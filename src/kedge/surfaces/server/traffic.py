@@ -129,6 +129,19 @@ class Flight:
     over: bool = False
     caller: str = ""
     """Whose it is, once that is known: its place is counted there."""
+    placed: bool = False
+    """It has one of the places of the server."""
+
+    def take_place(self) -> None:
+        """It is worked on from now on. OverloadedError."""
+        self.traffic.enter()
+        self.placed = True
+
+    def leave_place(self) -> None:
+        """It has ended."""
+        if self.placed:
+            self.traffic.leave()
+            self.placed = False
 
     def belongs_to(self, caller: str) -> None:
         """Count it among the requests of a caller, instead of where it was counted before. RateError."""

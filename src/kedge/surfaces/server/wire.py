@@ -25,12 +25,12 @@ Admit: TypeAlias = Callable[[], Awaitable[None]]
 class Incoming:
     """`receive` that counts the body's bytes, waits only so long for the next, and notices when the client leaves."""
 
-    def __init__(self, receive: Receive, scope: Scope, flight: Flight, limit: int, admit: Admit) -> None:
+    def __init__(self, receive: Receive, scope: Scope, flight: Flight, limit: int, admit: Admit | None = None) -> None:
         """`admit` is awaited before anything of a body is read, and says whether it may be."""
         headers = Headers(scope=scope)
         self._receive = receive
-        self._admit: Admit | None = admit
-        self._began = 0.0
+        self._admit = admit
+        self._began = time.monotonic()
         self._flight = flight
         self._limit = limit
         self._seen = 0
@@ -56,7 +56,6 @@ class Incoming:
             if self._admit is not None:
                 admit, self._admit = self._admit, None
                 await admit()
-                self._began = time.monotonic()
             message = await self._next()
             self._seen += len(message.get("body", b""))
             self._check(self._seen)

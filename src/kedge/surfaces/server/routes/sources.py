@@ -12,7 +12,8 @@ from kedge.core import telemetry
 from kedge.core.errors import ForbiddenError, UsageError
 from kedge.core.values import Accepted, ConnectedSource, Right, Scope, SourceList
 from kedge.engine.connected import Wanted, seconds_of
-from kedge.ingest.connectors.registry import address, is_local
+from kedge.ingest.connectors.ports import SourceAddress
+from kedge.ingest.connectors.registry import address, is_local, signs_in_as_machine
 from kedge.surfaces.server.bodies import JsonObject, Request
 from kedge.surfaces.server.deps import (
     CallerDep,
@@ -69,6 +70,11 @@ async def add_source(
                 "This server lets sources use none of its secrets but those that its settings list.",
                 hint="List the reference in the setting source_secrets (KEDGE_SOURCE_SECRETS).",
             )
+    if not here and signs_in_as_machine(SourceAddress(address(body.url), body.options, body.secrets)):
+        raise ForbiddenError(
+            "This server does not sign in as itself for others.",
+            hint="Give secrets as references, or anonymous=yes; or connect it on the server's own machine.",
+        )
     scope = Scope(caller.tenant, body.collection or settings.collection)
     every = seconds_of(body.every)
     return await engine.sources.add(Wanted(scope, body.url, body.name, every, body.options, body.secrets))

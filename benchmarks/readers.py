@@ -105,10 +105,6 @@ async def _timed(engine: Engine, scope: Scope, people: list[Actor | None], quest
     ]
 
 
-def _counts(report: Compared) -> str:
-    return f"{report.attempts.total()} attempts, {len(report.leaks)} leaks, {report.found} found something"
-
-
 def _tell(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,10 +17,9 @@ from kedge.core.settings import Settings, load_settings
 from kedge.core.values import DEFAULT_TENANT, Answer, IngestRequest, Query, Scope, StreamEvent
 from kedge.engine.engine import Engine
 from kedge.models.write.limits import ModelCall
-from kedge.surfaces.server.app import create_app
-from kedge.surfaces.server.run import UvicornServer, bind, url_of
 from tests.models.llm_server import LLMServer, Turn, serving
-from tests.support.surfaces import EMBEDDER, FOREIGN, QUESTION, events_of, write_corpus
+from tests.support.serving import served
+from tests.support.surfaces import EMBEDDER, FOREIGN, QUESTION, events_of, follow, http_client, write_corpus
 
 TRUE = "The warp is tied to the ring of the kedge anchor with an anchor bend. [1]"
 ALSO = "The anchor bend is also called the fisherman's bend [2]."
@@ -247,20 +245,10 @@ def test_a_window_without_room_for_any_source_falls_back(server: LLMServer, tmp_
 def client(server: LLMServer, tmp_path: Path, corpus: Path) -> Iterator[httpx.Client]:
     """A Kedge server whose collection `sea` holds the corpus, with the model server behind it."""
     given = settings(server, tmp_path, collection="sea")
-    ready = threading.Event()
-    with bind(given.host, 0) as bound:
-        app = create_app(given)
-        running = UvicornServer(app, given, ready.set)
-        thread = threading.Thread(target=running.run, kwargs={"sockets": [bound]})
-        thread.start()
-        assert ready.wait(60)
-        with httpx.Client(base_url=url_of(given.host, bound), timeout=60) as client:
-            job = client.post("/api/ingest", json={"sources": [str(corpus)]}).raise_for_status().json()
-            while client.get(f"/api/ingest/{job['job_id']}").json()["status"] not in ("complete", "failed"):
-                pass
-            yield client
-        running.should_exit = True
-        thread.join()
+    with served(given) as url, http_client(url) as client:
+        job = client.post("/api/ingest", json={"sources": [str(corpus)]}).raise_for_status().json()
+        assert follow(client, job["job_id"])["status"] == "complete"
+        yield client
 
 
 @pytest.mark.req("D-14", "G-04")

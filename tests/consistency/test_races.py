@@ -18,7 +18,7 @@ from kedge.core.values import DEFAULT_TENANT, Document, IngestRequest, Passage, 
 from kedge.engine.engine import Engine
 from kedge.engine.jobs import advisory
 from kedge.stores.vectors.pgvector import open_vectors, reading, tables
-from kedge.testing.vectors.contract import INDEX, T, point, spec
+from kedge.testing.vectors.opened import INDEX, T, point, spec
 from tests.contract.postgresql import url_of
 
 SCOPE = Scope(DEFAULT_TENANT, "default")

@@ -24,12 +24,10 @@ from kedge.core.ids import document_id
 from kedge.core.settings import Settings, load_settings
 from kedge.core.values import DEFAULT_TENANT, IngestRequest, Query, Scope
 from kedge.engine.engine import Engine
-from kedge.surfaces.server.app import create_app
-from kedge.surfaces.server.run import UvicornServer, bind
-from kedge.surfaces.server.run import url_of as address_of
 from tests.contract.postgresql import url_of
 from tests.models.model_server import ModelServer, serving
 from tests.support.forked import Command, command
+from tests.support.serving import served
 from tests.support.surfaces import http_client
 
 pytestmark = [pytest.mark.slow, pytest.mark.store("workers", "postgresql")]
@@ -94,18 +92,8 @@ class Site:
     @contextmanager
     def server(self) -> Iterator[httpx.Client]:
         """A server that only enqueues."""
-        settings, ready = self.settings(workers=0), threading.Event()
-        with bind(settings.host, 0) as bound:
-            server = UvicornServer(create_app(settings), settings, ready.set)
-            thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
-            thread.start()
-            assert ready.wait(60)
-            try:
-                with http_client(address_of(settings.host, bound)) as client:
-                    yield client
-            finally:
-                server.should_exit = True
-                thread.join()
+        with served(self.settings(workers=0)) as url, http_client(url) as client:
+            yield client
 
     def count(self, table: str) -> int:
         schema = make_url(self.url).query["schema"]

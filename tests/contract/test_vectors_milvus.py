@@ -17,14 +17,8 @@ from kedge.stores.vectors.milvus import MilvusVectors
 from kedge.stores.vectors.milvus.address import read_address
 from kedge.stores.vectors.milvus.names import collection_name
 from kedge.testing.vectors import strategies as made
-from kedge.testing.vectors.contract import (
-    DurableVectorStoreContract,
-    assert_filter,
-    filters_on,
-    on_store,
-    spec,
-    write_every_value,
-)
+from kedge.testing.vectors.contract import DurableVectorStoreContract
+from kedge.testing.vectors.opened import assert_filter, filters_on, on_store, spec, write_every_value
 from tests.services import milvus, need
 
 SPARE = "spare"

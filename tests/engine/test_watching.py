@@ -24,7 +24,7 @@ from kedge.stores.cache.redis import RedisCache
 from kedge.stores.graph.nodes import Node
 from kedge.stores.ports import CanKeywordSearch
 from kedge.stores.registry import open_vectors
-from kedge.testing.vectors.contract import spec
+from kedge.testing.vectors.opened import spec
 
 SCOPE = Scope(DEFAULT_TENANT, "default")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,3 +26,14 @@ def without_hint(source: Path) -> Iterator[str]:
 
 def test_faults_of_callers_come_with_a_hint() -> None:
     assert [fault for source in sorted((ROOT / "src").rglob("*.py")) for fault in without_hint(source)] == []
+
+
+def test_pages_that_the_code_names_are_there() -> None:
+    sources = [path for path in sorted((ROOT / "src" / "kedge").rglob("*.py")) if "testing" not in path.parts]
+    named = {
+        page
+        for path in sources
+        for page in re.findall(r"\bdocs/[a-z]+(?:-[a-z]+)*/[\w-]+\.md", path.read_text("utf-8"))
+    }
+    assert len(named) > 5
+    assert [page for page in sorted(named) if not (ROOT / page).is_file()] == []

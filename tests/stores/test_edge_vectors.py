@@ -21,7 +21,7 @@ from kedge.stores.vectors.edge import store as edge_store
 from kedge.stores.vectors.edge.faults import translated
 from kedge.stores.vectors.memory import MemoryVectors
 from kedge.stores.vectors.rules import MOST_TIED, SPARE
-from kedge.testing.vectors.contract import (
+from kedge.testing.vectors.opened import (
     INDEX,
     all_ids,
     assert_agrees,
@@ -42,7 +42,7 @@ import asyncio, sys
 from pathlib import Path
 from kedge.stores.ports import IndexSpec
 from kedge.stores.vectors.edge import EdgeVectors
-from kedge.testing.vectors.contract import INDEX, point
+from kedge.testing.vectors.opened import INDEX, point
 
 async def main():
     store = EdgeVectors(Path(sys.argv[1]))

@@ -30,7 +30,7 @@ from kedge.stores.vectors.iris import IrisVectors, open_vectors
 from kedge.stores.vectors.iris.address import IrisAddress
 from kedge.stores.vectors.iris.encode import digest, field_digest, tenant_fact, value_digest, vector_of, vector_text
 from kedge.stores.vectors.iris.faults import translated
-from kedge.testing.vectors.contract import INDEX, id_of, ids_of, point, spec, vector
+from kedge.testing.vectors.opened import INDEX, id_of, ids_of, point, spec, vector
 from tests.stores import iris_sqlite
 from tests.stores.iris_grammar import refusal
 

@@ -21,7 +21,7 @@ from kedge.stores.vectors.milvus.address import read_address
 from kedge.stores.vectors.milvus.names import clipped, collection_name, inner_id, outer_id
 from kedge.stores.vectors.milvus.schema import MilvusShape, has_sparse_vectors, row_of, unpacked
 from kedge.stores.vectors.milvus.where import compiled, facets_of
-from kedge.testing.vectors.contract import id_of
+from kedge.testing.vectors.opened import id_of
 from kedge.text.analyze import SparseTerms
 
 SHAPE = MilvusShape(dimension=2, text="content_text", columns=("topic_tag",), sparse=False)

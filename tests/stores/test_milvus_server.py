@@ -25,7 +25,7 @@ from kedge.stores.vectors.milvus import MilvusVectors
 from kedge.stores.vectors.milvus.address import read_address
 from kedge.stores.vectors.milvus.collections import MilvusCollections
 from kedge.stores.vectors.milvus.questions import MilvusSearches
-from kedge.testing.vectors.contract import INDEX, T, all_ids, id_of, ids_of, point, spec, vector
+from kedge.testing.vectors.opened import INDEX, T, all_ids, id_of, ids_of, point, spec, vector
 from tests.services import milvus, need
 from tests.services.milvus import client_of
 

@@ -30,7 +30,7 @@ from kedge.stores.vectors.memory import MemoryVectors
 from kedge.stores.vectors.pgvector import PgVectors, open_vectors
 from kedge.testing.catalog.sample import HERE, THEN, collection, document, publish
 from kedge.testing.graph.sample import library
-from kedge.testing.vectors.contract import INDEX, T, assert_agrees, id_of, point, spec, vector
+from kedge.testing.vectors.opened import INDEX, T, assert_agrees, id_of, point, spec, vector
 from kedge.text.analyze import SparseTerms
 from tests.contract.postgresql import url_of
 from tests.services import ROOT, Unavailable, need, postgresql

@@ -36,7 +36,7 @@ from kedge.stores.vectors.qdrant.address import QdrantAddress
 from kedge.stores.vectors.qdrant.collection import collection_name
 from kedge.stores.vectors.qdrant.encode import filter_of
 from kedge.testing.vectors import strategies as made
-from kedge.testing.vectors.contract import INDEX, id_of, ids_of, point, spec, vector
+from kedge.testing.vectors.opened import INDEX, id_of, ids_of, point, spec, vector
 from tests.stores.qdrant_rest import Fault, QdrantRest
 
 COURSE = {

@@ -6,8 +6,10 @@ import asyncio
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
+
+from fastapi import FastAPI
 
 from kedge.core.settings import Settings
 from kedge.core.values import Right
@@ -17,20 +19,37 @@ from kedge.surfaces.server.app import create_app
 from kedge.surfaces.server.run import UvicornServer, bind, url_of
 
 
+@dataclass(frozen=True)
+class Running:
+    """A server in a thread."""
+
+    url: str
+    app: FastAPI
+    server: UvicornServer
+
+
 @contextmanager
-def served(settings: Settings) -> Iterator[str]:
-    """The address of a server with these settings."""
+def running(settings: Settings) -> Iterator[Running]:
+    """A server with these settings on a free port, until the block ends."""
     ready = threading.Event()
     with bind(settings.host, 0) as bound:
-        server = UvicornServer(create_app(settings), settings, ready.set)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
+        app = create_app(settings)
+        server = UvicornServer(app, settings, ready.set)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
         thread.start()
         try:
             assert ready.wait(60)
-            yield url_of(settings.host, bound)
+            yield Running(url_of(settings.host, bound), app, server)
         finally:
             server.should_exit = True
-            thread.join()
+            thread.join(60)
+
+
+@contextmanager
+def served(settings: Settings) -> Iterator[str]:
+    """The address of a server with these settings."""
+    with running(settings) as one:
+        yield one.url
 
 
 def put_key(settings: Settings, tenant: str, right: Right, **changes: Any) -> str:

@@ -100,7 +100,7 @@ class PlanError(UsageError):
     code = "invalid_plan"
 
     def __init__(self, message: str, *, hint: str = "", details: Mapping[str, Json] | None = None) -> None:
-        super().__init__(message, hint=hint or "docs/reference/tables.md shows what a plan may hold.", details=details)
+        super().__init__(message, hint=hint or "docs/how-to/tables.md shows what a plan may hold.", details=details)
 
 
 class ConfigError(UsageError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,9 +22,8 @@ from kedge.surfaces.cli.ingest import report
 from kedge.surfaces.cli.main import run as run_cli
 from kedge.surfaces.cli.watch import follow as follow_changes
 from kedge.surfaces.cli.watch import watched
-from kedge.surfaces.server.app import create_app
-from kedge.surfaces.server.run import UvicornServer, bind, url_of
 from tests.kinds.courses.conftest import BOOK, LESSONS, lesson, write
+from tests.support.serving import served
 from tests.support.surfaces import follow, http_client
 from tests.surfaces.mcp.test_mcp import with_client
 
@@ -39,20 +37,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def client(tmp_path_factory: pytest.TempPathFactory, folder: Path) -> Iterator[httpx.Client]:
     """A real server that holds the course."""
     settings = load_settings(None, {}, home=tmp_path_factory.mktemp("served") / "home", embedder="hash:64")
-    ready = threading.Event()
-    with bind(settings.host, 0) as bound:
-        server = UvicornServer(create_app(settings), settings, ready.set)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
-        thread.start()
-        assert ready.wait(60)
-        with http_client(url_of(settings.host, bound)) as client:
-            accepted = client.post("/api/courses/robots/ingest", json={"sources": [str(folder)]})
-            assert accepted.status_code == 202
-            job = follow(client, accepted.json()["job_id"])
-            assert (job["kind"], job["state"], job["files_processed"]) == ("course", "completed", 5)
-            yield client
-        server.should_exit = True
-        thread.join()
+    with served(settings) as url, http_client(url) as client:
+        accepted = client.post("/api/courses/robots/ingest", json={"sources": [str(folder)]})
+        assert accepted.status_code == 202
+        job = follow(client, accepted.json()["job_id"])
+        assert (job["kind"], job["state"], job["files_processed"]) == ("course", "completed", 5)
+        yield client
 
 
 LIDAR = "How does a lidar measure distance?"

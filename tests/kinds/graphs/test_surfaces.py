@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from kedge.core.settings import load_settings
+from kedge.core.settings import Settings, load_settings
 from kedge.surfaces.cli.main import run
-from kedge.surfaces.server.app import create_app
-from kedge.surfaces.server.run import UvicornServer, bind, url_of
 from tests.kinds.graphs.conftest import FAMILY
+from tests.support.serving import served
 from tests.support.surfaces import events_of, follow, http_client
 
 
@@ -71,20 +70,14 @@ def test_a_file_is_taken_in_and_asked(kedge: Any, family: Path) -> None:
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     settings = load_settings(environ={}, home=tmp_path_factory.mktemp("graph-http") / "home", embedder="hash:64")
-    yield from served(settings)
+    with asking(settings) as client:
+        yield client
 
 
-def served(settings: Any) -> Iterator[httpx.Client]:
-    ready = threading.Event()
-    with bind(settings.host, 0) as bound:
-        server = UvicornServer(create_app(settings), settings, ready.set)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
-        thread.start()
-        assert ready.wait(60)
-        with http_client(url_of(settings.host, bound)) as client:
-            yield client
-        server.should_exit = True
-        thread.join()
+@contextmanager
+def asking(settings: Settings) -> Iterator[httpx.Client]:
+    with served(settings) as url, http_client(url) as client:
+        yield client
 
 
 @pytest.mark.req("G-01", "G-02")
@@ -135,7 +128,7 @@ def test_a_graph_is_uploaded_asked_and_indexed_again(client: httpx.Client) -> No
 @pytest.mark.req("G-11")
 def test_the_switch_hides_questions_to_graphs(tmp_path: Path) -> None:
     settings = load_settings(environ={"ENABLE_RAG_SEARCH": "false"}, home=tmp_path / "home", embedder="hash:64")
-    for client in served(settings):
+    with asking(settings) as client:
         made = client.post("/api/graph/nodes", json={"id": "a", "title": "Ada"})
         assert made.status_code == 201
         refused = client.post("/api/rag/query", json={"question": "Who is Ada?"})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +17,8 @@ from kedge.core.settings import load_settings
 from kedge.surfaces.cli.main import run as run_cli
 from kedge.surfaces.client import KedgeClient
 from kedge.surfaces.server.app import create_app
-from kedge.surfaces.server.run import UvicornServer, bind, url_of
 from tests.kinds.tables.conftest import write_sales
+from tests.support.serving import served
 from tests.support.surfaces import events_of, follow, http_client
 
 
@@ -127,16 +126,8 @@ def test_command_line_options_and_faults(kedge: Any, tmp_path: Path) -> None:
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     home = tmp_path_factory.mktemp("served") / "home"
     settings = load_settings(environ={}, home=home, embedder="hash:256")
-    ready = threading.Event()
-    with bind(settings.host, 0) as bound:
-        server = UvicornServer(create_app(settings), settings, ready.set)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
-        thread.start()
-        assert ready.wait(60)
-        with http_client(url_of(settings.host, bound)) as client:
-            yield client
-        server.should_exit = True
-        thread.join()
+    with served(settings) as url, http_client(url) as client:
+        yield client
 
 
 def upload(client: httpx.Client, session: str, content: bytes, name: str = "sales.csv", **fields: str) -> Any:

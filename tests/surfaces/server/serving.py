@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,9 +14,9 @@ from fastapi import FastAPI
 
 from kedge.core.settings import load_settings
 from kedge.core.tls import trusted
-from kedge.surfaces.server.app import create_app
-from kedge.surfaces.server.run import UvicornServer, bind, url_of
+from kedge.surfaces.server.run import UvicornServer
 from tests.support.forked import Piped, piped, said_first
+from tests.support.serving import running
 from tests.support.surfaces import EMBEDDER, follow, http_client, write_corpus
 
 
@@ -43,18 +42,8 @@ class Served:
 def serving(home: Path, **settings: Any) -> Iterator[Served]:
     """Serve until the block ends."""
     chosen = load_settings(environ={}, home=home, **{"embedder": EMBEDDER, "drain_timeout": 5, **settings})
-    ready = threading.Event()
-    with bind(chosen.host, 0) as bound:
-        app = create_app(chosen)
-        server = UvicornServer(app, chosen, ready.set)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
-        thread.start()
-        assert ready.wait(60)
-        try:
-            yield Served(url_of(chosen.host, bound), app, server)
-        finally:
-            server.should_exit = True
-            thread.join(60)
+    with running(chosen) as one:
+        yield Served(one.url, one.app, one.server)
 
 
 def fill(client: httpx.Client, folder: Path) -> None:

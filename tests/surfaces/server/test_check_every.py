@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 from pathlib import Path
 
@@ -13,8 +12,7 @@ import pytest
 from kedge.core.settings import load_settings
 from kedge.core.values import DEFAULT_TENANT, IngestRequest, Scope
 from kedge.engine.engine import Engine
-from kedge.surfaces.server.app import create_app
-from kedge.surfaces.server.run import UvicornServer, bind, url_of
+from tests.support.serving import served
 from tests.support.surfaces import EMBEDDER, http_client
 
 SCOPE = Scope(DEFAULT_TENANT, "default")
@@ -39,18 +37,8 @@ def test_drift_is_repaired_and_counted(tmp_path: Path, corpus: Path) -> None:
     home = tmp_path / "home"
     asyncio.run(spoil(home, corpus))
     settings = load_settings(environ={}, home=home, embedder=EMBEDDER, check_every=0.2)
-    ready = threading.Event()
-    with bind(settings.host, 0) as bound:
-        server = UvicornServer(create_app(settings), settings, ready.set)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
-        thread.start()
-        try:
-            assert ready.wait(60)
-            with http_client(url_of(settings.host, bound)) as client:
-                shown = until(client, 'kedge_checks_total{result="clean"}')
-        finally:
-            server.should_exit = True
-            thread.join()
+    with served(settings) as url, http_client(url) as client:
+        shown = until(client, 'kedge_checks_total{result="clean"}')
     assert 'kedge_checks_total{result="repaired"} 1' in shown
     assert 'kedge_check_problems_total{kind="missing_vectors"} 2' in shown
     assert asyncio.run(problems(home)) == 0

@@ -70,7 +70,7 @@ from kedge.core.values.doctor import DoctorReport, Finding, FindingStatus, Insta
 from kedge.core.values.document import Document, DocumentPage, DocumentStatus
 from kedge.core.values.filters import Filter
 from kedge.core.values.health import Health, ServerReadiness
-from kedge.core.values.hit import Channel, ChannelHit, Scored, SearchHit, SearchResult
+from kedge.core.values.hit import Scored, SearchHit, SearchResult
 from kedge.core.values.job import (
     DEFAULT_KIND,
     Accepted,
@@ -131,8 +131,6 @@ __all__ = [
     "BackupWritten",
     "Block",
     "BlockKind",
-    "Channel",
-    "ChannelHit",
     "Chunk",
     "Citation",
     "CitedCell",

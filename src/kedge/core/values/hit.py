@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 from typing import Any, Literal, TypeAlias
 
 from kedge.core.excerpt import excerpt
@@ -25,32 +24,12 @@ Strategy: TypeAlias = Literal["vector_only", "graph_only", "hybrid"]
 """Without the graph, by the graph alone, or both."""
 
 
-class Channel(StrEnum):
-    """The three ways a passage can be found."""
-
-    VECTOR = "vector"
-    KEYWORD = "keyword"
-    GRAPH = "graph"
-
-
 @dataclass(frozen=True, slots=True)
 class Scored:
     """What a store's search returns: an id and a score, best first."""
 
     id: str
     score: float
-
-
-@dataclass(frozen=True, slots=True)
-class ChannelHit:
-    """One passage found by one channel."""
-
-    passage_id: str
-    score: float
-    rank: int
-    """From 1."""
-    path: tuple[str, ...] = ()
-    """Graph only: the steps that led here, readable."""
 
 
 @outside(

@@ -16,8 +16,6 @@ DETERMINING = ARTICLE | frozenset(
     "this these those such its their our your his her some several many most all both each every any another no".split()
 )
 """Begin a noun phrase."""
-POINTING = frozenset("this that these those such it they".split())
-"""Point at something said before."""
 PREPOSITIONS = frozenset(
     "of in on at to for from by with as about into onto over under between through during within without "
     "against among per via across behind beyond near toward towards upon off out up down than after before "
@@ -87,11 +85,6 @@ NO_KIND = frozenset(
     "idea seat location".split()
 )
 """Heads that do not say what kind of thing something is."""
-CLAUSE = frozenset(
-    "and or but because although though while whereas if when where that which since so thus therefore hence "
-    "however then also moreover furthermore note notice see means shows says i.e e.g".split()
-)
-"""Behind which a clause begins."""
 REACH = frozenset(
     "implementation implementations version versions variant variants construction use usage idea solution form".split()
 )

@@ -29,8 +29,6 @@ class RelationName:
 
     words: str
     """The last part of a dotted or `__` joined name: `people.person.place_of_birth` → `place of birth`."""
-    domain: str
-    """The parts before it: `people person`."""
     inverse: bool
     """The name itself says that it runs backwards: `plays_in_club_inverse`."""
 
@@ -40,15 +38,15 @@ def relation_name(name: str) -> RelationName:
     """Read a relation's name in snake_case, camelCase, UPPER_CASE, with dots, slashes or a namespace.
 
     >>> relation_name("people.person.place_of_birth")
-    RelationName(words='place of birth', domain='people person', inverse=False)
+    RelationName(words='place of birth', inverse=False)
     >>> relation_name("plays_in_club_inverse").words, relation_name("hasPart").words, relation_name("SHIPS_TO").words
     ('plays in club', 'has part', 'ships to')
     """
     parts = [words for part in _PARTS.split(name.strip()) if (words := _words(part))] or [_words(name) or name]
-    *domain, last = parts
+    last = parts[-1]
     plain = _INVERSE.sub("", last).strip()
     inverse = bool(plain) and plain != last
-    return RelationName(plain if inverse else last, " ".join(domain), inverse)
+    return RelationName(plain if inverse else last, inverse)
 
 
 def _words(part: str) -> str:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import tempfile
-from abc import abstractmethod
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import TypeVar
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import initialize, invariant, rule
 
 from kedge.core.errors import KedgeError
 from kedge.core.ids import passage_id, sha256
@@ -20,8 +15,8 @@ from kedge.core.values import Document, DocumentStatus, Passage, Scope
 from kedge.stores.catalog.memory.catalog import MemoryCatalog
 from kedge.stores.catalog.ports import CanKeepPast, Catalog, Past
 from kedge.testing.catalog.sample import HERE, INDEX, THERE, collection, document, observe, passages, version
+from kedge.testing.oracle import BesideOracle
 
-T = TypeVar("T")
 TEXTS = ("a", "b", "c")
 CONTENTS = ("1", "2", "3")
 
@@ -47,32 +42,19 @@ async def _kept(catalog: Catalog, scope: Scope) -> list[Passage]:
     return [one.passage async for batch in _past(catalog).scan(scope, 2) for one in batch]
 
 
-class CatalogCongruence(RuleBasedStateMachine):
+class CatalogCongruence(BesideOracle[Catalog]):
     """Bind it with `open_store`; its `TestCase` is the test."""
 
-    @abstractmethod
-    async def open_store(self, folder: Path) -> Catalog:
-        """The catalog in the folder, with what an earlier one left there."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._folder = tempfile.TemporaryDirectory()
-        self._loop = asyncio.new_event_loop()
-        self._catalog = self._run(self.open_store(Path(self._folder.name)))
-        self._oracle: Catalog = MemoryCatalog()
+    def open_oracle(self) -> Catalog:
+        return MemoryCatalog()
 
     def teardown(self) -> None:
-        assert self._run(self._catalog.integrity()) == []
-        self._run(self._catalog.close())
-        self._loop.close()
-        self._folder.cleanup()
-
-    def _run(self, work: Awaitable[T]) -> T:
-        return self._loop.run_until_complete(work)
+        assert self._run(self._store.integrity()) == []
+        super().teardown()
 
     def _both(self, operation: Callable[[Catalog], Awaitable[object]]) -> None:
         """Do it to both; they answer, or refuse, alike."""
-        assert self._answer(self._catalog, operation) == self._answer(self._oracle, operation)
+        assert self._answer(self._store, operation) == self._answer(self._oracle, operation)
 
     def _answer(self, catalog: Catalog, operation: Callable[[Catalog], Awaitable[object]]) -> object:
         try:
@@ -82,7 +64,7 @@ class CatalogCongruence(RuleBasedStateMachine):
 
     @invariant()
     def same_to_every_reader(self) -> None:
-        assert self._run(observe(self._catalog)) == self._run(observe(self._oracle))
+        assert self._run(observe(self._store)) == self._run(observe(self._oracle))
 
     @initialize()
     def some_collections(self) -> None:
@@ -165,8 +147,3 @@ class CatalogCongruence(RuleBasedStateMachine):
     @rule(scope=scopes)
     def delete(self, scope: Scope) -> None:
         self._both(lambda c: c.collections.delete(scope))
-
-    @rule()
-    def reopen(self) -> None:
-        self._run(self._catalog.close())
-        self._catalog = self._run(self.open_store(Path(self._folder.name)))

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-import tempfile
-from abc import abstractmethod
-from collections.abc import Awaitable
-from pathlib import Path
-from typing import TypeVar
-
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import invariant, rule
 
 from kedge.core.values import Concept, GraphBatch, MentionKind, Predicate, Role, Scope
 from kedge.stores.graph.memory.concepts import MemoryGraph
 from kedge.stores.ports import GraphStore
 from kedge.testing.graph.sample import HERE, THERE, chunk, mention, observe, titled, triple
+from kedge.testing.oracle import BesideOracle
 
-T = TypeVar("T")
 KEYS = ("trie", "suffix tree", "c++", "东京", "heap")
 PASSAGES = ("p1", "p2", "p3", "p4")
 DOCUMENTS = ("d1", "d2", "d3")
@@ -60,49 +53,28 @@ batches = st.builds(
 )
 
 
-class GraphCongruence(RuleBasedStateMachine):
+class GraphCongruence(BesideOracle[GraphStore]):
     """Bind it with `open_store`; its `TestCase` is the test."""
 
-    @abstractmethod
-    async def open_store(self, folder: Path) -> GraphStore:
-        """The graph in the folder, with what an earlier one left there."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._folder = tempfile.TemporaryDirectory()
-        self._loop = asyncio.new_event_loop()
-        self._graph = self._run(self.open_store(Path(self._folder.name)))
-        self._oracle: GraphStore = MemoryGraph()
-
-    def teardown(self) -> None:
-        self._run(self._graph.close())
-        self._loop.close()
-        self._folder.cleanup()
-
-    def _run(self, work: Awaitable[T]) -> T:
-        return self._loop.run_until_complete(work)
+    def open_oracle(self) -> GraphStore:
+        return MemoryGraph()
 
     @invariant()
     def same_to_every_reader(self) -> None:
-        mine = self._run(observe(self._graph, KEYS, PASSAGES, "tree suffix"))
+        mine = self._run(observe(self._store, KEYS, PASSAGES, "tree suffix"))
         assert mine == self._run(observe(self._oracle, KEYS, PASSAGES, "tree suffix"))
 
     @rule(scope=scopes, batch=batches)
     def write(self, scope: Scope, batch: GraphBatch) -> None:
-        for graph in (self._graph, self._oracle):
+        for graph in (self._store, self._oracle):
             self._run(graph.write(scope, batch))
 
     @rule(scope=scopes, some=st.sets(passages), documents=st.sets(st.sampled_from(DOCUMENTS), max_size=2))
     def remove(self, scope: Scope, some: set[str], documents: set[str]) -> None:
-        for graph in (self._graph, self._oracle):
+        for graph in (self._store, self._oracle):
             self._run(graph.remove(scope, sorted(some), sorted(documents)))
 
     @rule(scope=scopes)
     def drop(self, scope: Scope) -> None:
-        for graph in (self._graph, self._oracle):
+        for graph in (self._store, self._oracle):
             self._run(graph.drop(scope))
-
-    @rule()
-    def reopen(self) -> None:
-        self._run(self._graph.close())
-        self._graph = self._run(self.open_store(Path(self._folder.name)))

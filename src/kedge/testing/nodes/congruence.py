@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import tempfile
-from abc import abstractmethod
-from collections.abc import Awaitable
-from pathlib import Path
-from typing import TypeVar
-
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import invariant, rule
 
 from kedge.core.errors import NotFoundError
 from kedge.core.values import Scope
 from kedge.stores.graph.memory.nodes import MemoryNodes
 from kedge.stores.graph.nodes import Edge, Node, NodeStore
 from kedge.testing.nodes.contract import HERE, THERE, observe
+from kedge.testing.oracle import BesideOracle
 
-T = TypeVar("T")
 IDS = ("a", "B", "c_1", "东京", "é")
 KEYS = ("a", "b", "c 1", "东京", "e", "tree house")
 
@@ -40,27 +33,11 @@ edges = st.builds(
 )
 
 
-class NodesCongruence(RuleBasedStateMachine):
+class NodesCongruence(BesideOracle[NodeStore]):
     """Bind it with `open_store`; its `TestCase` is the test."""
 
-    @abstractmethod
-    async def open_store(self, folder: Path) -> NodeStore:
-        """The store in the folder, with what an earlier one left there."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._folder = tempfile.TemporaryDirectory()
-        self._loop = asyncio.new_event_loop()
-        self._store = self._run(self.open_store(Path(self._folder.name)))
-        self._oracle: NodeStore = MemoryNodes()
-
-    def teardown(self) -> None:
-        self._run(self._store.close())
-        self._loop.close()
-        self._folder.cleanup()
-
-    def _run(self, work: Awaitable[T]) -> T:
-        return self._loop.run_until_complete(work)
+    def open_oracle(self) -> NodeStore:
+        return MemoryNodes()
 
     @invariant()
     def same_to_every_reader(self) -> None:
@@ -88,8 +65,3 @@ class NodesCongruence(RuleBasedStateMachine):
     def drop(self, scope: Scope) -> None:
         for store in (self._store, self._oracle):
             self._run(store.drop(scope))
-
-    @rule()
-    def reopen(self) -> None:
-        self._run(self._store.close())
-        self._store = self._run(self.open_store(Path(self._folder.name)))

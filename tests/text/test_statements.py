@@ -167,6 +167,38 @@ def test_below_a_blank_header_row_every_row_is_read_and_nothing_names_the_column
     assert all(not cell.header for one in found for cell in one.cells)
 
 
+def test_rows_called_by_a_year_are_rows_and_rows_of_years_are_headers() -> None:
+    due = "Payments (in millions):\n\n2025 (remaining nine months) | $2,899\n2026 | 3,079\nThereafter | 348"
+    assert [one.read for one in statements(due, "Payments") if one.kind == "row"] == [
+        "Payments (in millions). 2025 (remaining nine months) — $2,899",
+        "Payments (in millions). 2026 — 3,079",
+        "Payments (in millions). Thereafter — 348",
+    ]
+    sales = "Three Months Ended | Nine Months Ended\n2023 | 2022 | 2023 | 2022\nProducts | 1 | 2 | 3 | 4"
+    [row] = [one for one in statements(sales) if one.kind == "row"]
+    assert [cell.header for cell in row.cells[1:3]] == ["Three Months Ended 2023", "Three Months Ended 2022"]
+
+
+def test_bars_inside_code_and_formulas_part_no_columns() -> None:
+    text = "A port is `int | None`, and $P(A | B)$ is a chance. Run `ls | grep x` first."
+    assert [(one.kind, one.read) for one in statements(text)] == [
+        ("sentence", "A port is int | None, and $P(A | B)$ is a chance."),
+        ("sentence", "Run ls | grep x first."),
+    ]
+
+
+def test_footnotes_are_said_without_their_marks() -> None:
+    text = (
+        "Slots save memory[^pypy]. They are fast.\n\n[^pypy]: On PyPy they save nothing at all.\n[^b]: Nor elsewhere."
+    )
+    assert [one.read for one in statements(text)] == [
+        "Slots save memory.",
+        "They are fast.",
+        "On PyPy they save nothing at all.",
+        "Nor elsewhere.",
+    ]
+
+
 def test_headings_and_entries_of_a_table_of_contents_are_no_statements() -> None:
     assert not [one for one in statements(PAGE) if "Install" in one.read[len(one.lead) :] or "Contents" in one.read]
     assert not [one for one in statements(RST) if "Channels" in one.read]

@@ -23,7 +23,11 @@ _FORMULA = re.compile(r"\s{0,8}(?:\$\$|\\\[)")
 _FORMULA_ENDS = re.compile(r"\S\s*(?:\$\$|\\\])\W{0,3}\Z|\A\s*(?:\$\$|\\\])[.,;]?\s*\Z")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s")
 _UNDERLINE = re.compile(r"([=~^\"'`#*+.-])\1{2,}\s*")
-_DIRECTIVE = re.compile(r"\s{0,12}(?:\.\.\s|:::|\{%|<!--|\[\^|\[[^\]\n]{1,80}\]:\s|@)")
+_DIRECTIVE = re.compile(r"\s{0,12}(?:\.\.\s|:::|\{%|<!--|\[(?!\^)[^\]\n]{1,80}\]:\s|@)")
+_FOOTNOTE = re.compile(r"\s{0,3}\[\^[^\]\n]{1,80}\]:\s+(?=\S)")
+"""What a footnote begins with; its words follow."""
+_NO_COLUMNS = re.compile(r"`[^`\n]{1,400}`|\$[^$\n]{1,400}\$")
+"""Code and formulas inside a line: their bars part no columns."""
 _CODE_DIRECTIVE = re.compile(r"\s{0,12}\.\.\s+(?:code-block|code|sourcecode|doctest|testcode|ipython|prompt)::")
 _PROMPT = re.compile(r"\s{0,8}>>> ")
 _OPTION = re.compile(r"\s{1,12}:[a-z-]{1,30}:(?:\s|$)")
@@ -277,6 +281,8 @@ class _Cutter:
         last = max(last, at + 1)
         start, stop = self._lines[at].start, self._lines[last - 1].start + len(self._lines[last - 1].text)
         for begin, end in self._runs(at, last):
+            footnote = _FOOTNOTE.match(self._text, begin)
+            begin = footnote.end() if footnote else begin  # noqa: PLW2901 (the mark is none of its words)
             for left, right in sentences(_GOES_ON.sub(" ", self._text[begin:end])):
                 said = plain(self._text[begin + left : begin + right]).lstrip(":> ")
                 if _says_something(said):
@@ -303,7 +309,8 @@ class _Cutter:
             return True
         if text.lstrip()[:1].islower() or before.endswith((",", "-")):
             return False
-        return _FIELD.match(text) is not None or len(before) < _WRAPPED * widest
+        begins = _FIELD.match(text) or _FOOTNOTE.match(text)
+        return begins is not None or len(before) < _WRAPPED * widest
 
     def _is_prose(self, at: int) -> bool:
         text = self._lines[at].text
@@ -346,7 +353,7 @@ def _lines(text: str) -> list[TableLine]:
 
 
 def _is_row(text: str) -> bool:
-    return " | " in text or (text.lstrip().startswith("|") and text.count("|") > 1)
+    return " | " in _NO_COLUMNS.sub("", text) or (text.lstrip().startswith("|") and text.count("|") > 1)
 
 
 def _last_sentence(text: str) -> str:

@@ -13,6 +13,7 @@ _STRONG = re.compile(r"\*\*([^*\n]{1,500})\*\*|(?<!\w)__([^_\n]{1,300}\s[^_\n]{1
 _EMPHASIS = re.compile(r"(?<![\w*])\*([^*\s][^*\n]{0,300})\*(?![\w*])|(?<![\w_])_([^_\s][^_\n]{0,300})_(?![\w_])")
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,200}>|<!--.{0,500}?-->", re.DOTALL)
 _ATTRIBUTES = re.compile(r"\{[:#.][^}\n]{0,200}\}")
+_FOOTNOTE_MARK = re.compile(r"\[\^[^\]\n]{1,80}\](?!\()")
 _LITERAL_MARK = re.compile(r"::(?=\s|$)")
 _LEFT_OVER = re.compile(r"\*\*|`")
 _KEPT = re.compile(r"\x00(\d{1,6})\x00")
@@ -45,7 +46,7 @@ def plain(text: str) -> str:
     for pattern in (_STRONG, _EMPHASIS):
         text = pattern.sub(lambda found: found[1] or found[2], text)
     text = _TAG.sub("", text)
-    text = _ATTRIBUTES.sub("", text)
+    text = _FOOTNOTE_MARK.sub("", _ATTRIBUTES.sub("", text))
     text = _LITERAL_MARK.sub(":", text)
     text = _LEFT_OVER.sub("", text)
     return _BLANKS.sub(" ", _KEPT.sub(lambda found: kept[int(found[1])], text)).strip()

@@ -28,6 +28,7 @@ _PERIOD = re.compile(
     re.IGNORECASE,
 )
 _CAPTION = re.compile(r"(?:Table|TABLE|Tab\.)\s{1,3}[A-Z]{0,2}\.?\d{1,3}[a-z]?\s{0,2}[:.|–—]\s")
+_YEAR_LABEL = re.compile(r"(?:FY\s?)?(?:19|20)\d\d(?!\d|,\d)(?!.*\bended\b)", re.IGNORECASE)
 _BLANK = re.compile(r"[|\s]+")
 _GROUP_CHARS = 80
 _ONLY_HEAD = 6
@@ -167,7 +168,16 @@ def _is_data(row: _CutRow) -> bool:
 
 
 def _is_header(row: _CutRow) -> bool:
+    if _is_year_with_figures(row):
+        return False
     return all(_PERIOD.search(text) for text in row.texts if text) or _FIGURE.fullmatch(row.texts[0]) is not None
+
+
+def _is_year_with_figures(row: _CutRow) -> bool:
+    """Whether a row is called by a year and holds figures, such as `2026 | 3,079`; a row of years is a header."""
+    values = [text for text in row.texts[1:] if text]
+    figures = all(_FIGURE.fullmatch(text) and not _PERIOD.search(text) for text in values)
+    return bool(values) and figures and _YEAR_LABEL.match(row.texts[0]) is not None
 
 
 def _under_one_header(table: _CutTable, caption: str, unit: str) -> list[tuple[_CutRow, Statement]]:

@@ -36,7 +36,7 @@ _ALL_OF: frozenset[ShapeKind] = frozenset({"fact", "how"})
 """Forms for which one item or all of a list may be the answer."""
 SIDE = 0.5
 """Least share of a side's words that a statement about it has, in itself or its heading."""
-ALONE, OPENING = 4.0, 4
+ALONE, OPENING = 2.5, 4
 """What it is worth to speak of one side alone, from the first so many words on; half of it where it comes later."""
 _WORD = re.compile(r"\w+")
 _IDENTIFIER = re.compile(r"\w_\w|[a-z][A-Z]|\w\.\w|::|\(\)")

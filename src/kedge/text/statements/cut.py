@@ -22,6 +22,7 @@ _BULLET = re.compile(r"\s{0,12}(?:[-*+•‣▪]|\d{1,3}[.)]|\(?[a-z][.)])\s+(?=
 _FORMULA = re.compile(r"\s{0,8}(?:\$\$|\\\[)")
 _FORMULA_ENDS = re.compile(r"\S\s*(?:\$\$|\\\])\W{0,3}\Z|\A\s*(?:\$\$|\\\])[.,;]?\s*\Z")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s")
+_NUMBERED = re.compile(r"\A(?:\d{1,2}(?:\.\d{1,2}){0,3}[.)]|\d{1,2}(?:\.\d{1,2}){1,3})\s+(?=\D)")
 _UNDERLINE = re.compile(r"([=~^\"'`#*+.-])\1{2,}\s*")
 _DIRECTIVE = re.compile(r"\s{0,12}(?:\.\.\s|:::|\{%|<!--|\[(?!\^)[^\]\n]{1,80}\]:\s|@)")
 _FOOTNOTE = re.compile(r"\s{0,3}\[\^[^\]\n]{1,80}\]:\s+(?=\S)")
@@ -333,7 +334,7 @@ def _end_of(lead: str) -> str:
 
 def _heading(line: str) -> str:
     """The words of a heading; empty for the line below one."""
-    said = plain(_HEADING.sub("", line)).strip("#:： ")[-MAX_LEAD:]
+    said = _NUMBERED.sub("", plain(_HEADING.sub("", line)).strip("#:： "))[-MAX_LEAD:]
     return said if _WORD.search(said) else ""
 
 

@@ -209,6 +209,18 @@ def test_code_and_links_of_a_manual_can_answer() -> None:
     assert "field(repr=False)" in text
 
 
+def test_passages_that_define_what_is_asked_for_are_read_first() -> None:
+    spoken = [f"Slotted classes number {number} do not play well with inheritance." for number in range(7)]
+    glossary = "slotted classes\n: A class whose instances have no object.__dict__ attribute."
+    asked = parse_question("What's a slotted class?", lambda term: 3.0)
+    given = [passage(text, key=f"p{at}") for at, text in enumerate((*spoken, glossary))]
+    read = asyncio.run(Readings(Settings()).of(asked, given))
+    assert 7 in [one.place for one in read]
+    text, short = answered("What's a slotted class?", *spoken, glossary)
+    assert "no object.__dict__" in text
+    assert short is None or short.endswith("__dict__") or "object" not in short
+
+
 def test_a_question_nobody_speaks_of_is_less_probable() -> None:
     known = verdict("What did we decide about backups?", NOTE)
     unknown = verdict("Who won the chess tournament in Bergen?", NOTE)

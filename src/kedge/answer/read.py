@@ -54,6 +54,7 @@ class Readings:
         asked = periods(question.text)
         form = shape_of(question.text).kind
         most = min(len(passages), MOST_OF_FACT) if form == "fact" and not all_of else len(passages)
+        order = _defining_first(question, passages)
         reader = await self._opened()
         found: list[ReadPassage] = []
         for part in _in_turn(FIRST_OF_ONE if form in ONE else FIRST, most):
@@ -61,7 +62,8 @@ class Readings:
             lost = len(found) >= LOST_AFTER and best < LOST
             if found and not all_of and ((best >= SURE and _is_defined(question, found)) or lost):
                 break
-            chosen = {place: worth_reading(question, asked, cut(passages[place])) for place in part}
+            places = [order[turn] for turn in part]
+            chosen = {place: worth_reading(question, asked, cut(passages[place])) for place in places}
             told = {place: made for place, made in chosen.items() if made}
             if told:
                 texts = [readable(passages[place], made) for place, made in told.items()]
@@ -86,6 +88,15 @@ class Readings:
             if self._reader is None:
                 self._reader = await asyncio.to_thread(open_reader, self._settings)
             return self._reader
+
+
+def _defining_first(question: Question, passages: Sequence[Passage]) -> list[int]:
+    """Places of the passages in the order of reading: where a definition is asked for, those that hold one first."""
+    places = range(len(passages))
+    thing = asked_thing(question.text)
+    if thing is None:
+        return list(places)
+    return sorted(places, key=lambda place: (not define(cut(passages[place]), thing), place))
 
 
 def _is_defined(question: Question, read: Sequence[ReadPassage]) -> bool:

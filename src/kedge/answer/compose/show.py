@@ -38,6 +38,9 @@ _POINTS_BACK = re.compile(
     r"(?:This|That|These|Those|It|They|He|She|Its|Their|His|Her|Such|Thus|Therefore|Hence|So|Otherwise|Then|But|And|However|Also)\b"
 )
 _BULLET_ALONE = re.compile(r"\s*(?:[-*+•‣▪]|\d{1,3}[.)]|\(?[a-z][.)])\s*")
+_WORD_END = re.compile(r"\w\Z")
+_GOES_ON = re.compile(r"(?:\w|\.(?=\w)){1,60}")
+"""What a word that was cut goes on with."""
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _FENCES = re.compile(r"\A\s{0,8}(?:```+|~~~+)[^\n]{0,100}\n|\n\s{0,8}(?:```+|~~~+)\s*\Z")
 
@@ -106,13 +109,23 @@ def _short(
         or not says_what_it_is(first)
     ):
         return None
-    text = statement.read[span.start : span.end].strip(" ,;:")
+    text = statement.read[slice(*_whole(statement.read, span.start, span.end))].strip(" ,;:")
     if not text or len(text) > LONGEST_SHORT or (form == "number" and not _DIGIT.search(text)):
         return None
     at = passage.text.find(text, statement.start, statement.end)
     start, end = (at, at + len(text)) if at >= 0 else (statement.start, statement.end)
     place = statement.read.find(text, span.start)
     return ShortAnswer(question.kind, start, end, text), (place, place + len(text))
+
+
+def _whole(read: str, start: int, end: int) -> tuple[int, int]:
+    """A span that ends where words do: `object` grows to `object.__dict__`, an open bracket takes the closing one."""
+    goes_on = _GOES_ON.match(read, end) if _WORD_END.search(read[start:end]) else None
+    end = goes_on.end() if goes_on else end
+    inside = read[start:end]
+    if inside.count("(") == inside.count(")") + 1 and read[end : end + 1] == ")":
+        end += 1
+    return start, end
 
 
 def _quote(pick: Pick, text: str, span: tuple[int, int] | None) -> Quote:

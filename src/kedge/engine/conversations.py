@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from kedge.answer.conversation.readable import Readable
+from kedge.answer.conversation.open_turns import OpenTurns
 from kedge.answer.conversation.turns import MOST_TURNS, Turns, key_of
 from kedge.core.errors import KedgeError, NotFoundError, UsageError
 from kedge.core.ids import new_id
@@ -38,7 +38,7 @@ class ConversationKeeper:
     ) -> None:
         kept = catalog.conversations if isinstance(catalog, CanKeepConversations) else None
         self._kept = kept if days else None
-        self._readable = Readable(catalog)
+        self._readable = OpenTurns(catalog)
         self._turns = turns
         self._hashed = hashed
         self._stream = stream

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Protocol
 
-from kedge.answer.conversation.readable import Readable
+from kedge.answer.conversation.open_turns import OpenTurns
 from kedge.answer.conversation.turns import MOST_TURNS, Key, Turn, Turns, key_of
 from kedge.answer.write.prompts import rewrite_prompt
 from kedge.core.errors import ModelError
@@ -37,7 +37,7 @@ class Conversation:
 
     def __init__(self, turns: Turns | None, model: LanguageModel | None = None, catalog: Catalog | None = None) -> None:
         """Without `turns` it forgets at once. `catalog` knows what the actor in force may read."""
-        self._readable = None if catalog is None else Readable(catalog)
+        self._readable = None if catalog is None else OpenTurns(catalog)
         self._turns = turns
         self._model = model
 

@@ -10,7 +10,7 @@ from kedge.core.values import KeptTurn, documents_in
 from kedge.stores.catalog.ports import Catalog
 
 
-class Readable:
+class OpenTurns:
     """Leaves out turns for the actor in force: rights change after an answer was given.
 
     A turn leans on the documents that it cites, and on its collection: rows of tables are no documents of the catalog.

@@ -139,7 +139,7 @@ class Library:
         who = actor()
         if who is None or job.request.get("submitted_by") == list(who.principals):
             return True
-        return not job.request.get("readers") and not await self._catalog.rights.restricted()
+        return not job.request.get("readers") and not await self._catalog.rights.restricted(job.scope.tenant)
 
     async def _as_seen(self, job: Job) -> Job:
         """A run of a connected source names and counts what is in it, whoever asked for the run."""

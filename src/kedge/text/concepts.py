@@ -94,6 +94,15 @@ def concept_key(name: str) -> str:
     return _whole_key(_without_parenthesis(name))
 
 
+def name_within(key: str, name: str) -> str:
+    """The name as far as it says no more than its key; the key itself where it says something else.
+
+    >>> name_within("nightingale", "Nightingale (sale of Acme)"), name_within("nightingale", "Nightingale: the sale")
+    ('Nightingale', 'nightingale')
+    """
+    return next((one for one in (name, _without_parenthesis(name)) if _whole_key(one) == key), key)
+
+
 def title_aliases(title: str) -> list[str]:
     """The keys a document with this title answers to: without and with its parenthesis, and without its subtitle.
 

@@ -15,7 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kedge.core.values import Actor
+from kedge.text.concepts import concept_key
 from tests.campaigns.readers.world import (
+    BIRDS,
     COURSE,
     DOCUMENTS,
     FIGURES,
@@ -66,6 +68,7 @@ def _asked(rng: random.Random, world: World) -> str:
             f"What is the password of {paper.name}?",
             f"{one} {other} {paper.mark}",
             f"Who keeps the {one}?",
+            f"When do we meet for {rng.choice(BIRDS)}?",
             paper.title,
         )
     )
@@ -192,10 +195,23 @@ def comparable(response: Any) -> Any:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _plain(one) for name, one in value.items() if not UNLIKE.search(name)}
+        return {
+            name: _by_key(one) if name in ("path", "evidence") else _plain(one)
+            for name, one in value.items()
+            if not UNLIKE.search(name)
+        }
     if isinstance(value, list):
         return [_plain(one) for one in value]
     return round(value, DIGITS) if isinstance(value, float) else value
+
+
+def _by_key(value: Any) -> Any:
+    """What led to a passage, with concepts by their keys: what one is called is up to the first document."""
+    if isinstance(value, dict):
+        return {name: _by_key(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_by_key(one) for one in value]
+    return concept_key(value) if isinstance(value, str) else value
 
 
 def _first_difference(got: Any, wanted: Any, at: str = "") -> str:

@@ -34,6 +34,8 @@ WORDS = (
     "harbour captain salary anchor keeper ledger vault tide ship cargo crane pilot storm lantern rope chart compass "
     "sail engine customs"
 ).split()
+BIRDS = ("Nightingale", "Kingfisher", "Osprey", "Sandpiper")
+"""Short names of plans: documents are called by them, and others speak of them."""
 HIDDEN_TYPE = "Person"
 
 
@@ -48,7 +50,7 @@ class Paper:
 
     @property
     def title(self) -> str:
-        return f"The {self.name} paper"
+        return self.name if self.name.startswith(BIRDS) else f"The {self.name} paper"
 
 
 @dataclass
@@ -92,7 +94,8 @@ def made_papers(rng: random.Random, count: int) -> list[Paper]:
     found = []
     for _ in range(count):
         mark = f"zq{rng.randrange(16**8):08x}"
-        name = f"{rng.choice(WORDS)} {rng.choice(WORDS)} {mark}"
+        plain = f"{rng.choice(WORDS)} {rng.choice(WORDS)} {mark}"
+        name = f"{rng.choice(BIRDS)} ({mark})" if rng.random() < 0.3 else plain
         sentences = [
             f"The {one} of the {other} costs {rng.randrange(10, 9000)} crowns {when}."
             for one, other, when in (
@@ -101,6 +104,7 @@ def made_papers(rng: random.Random, count: int) -> list[Paper]:
             )
         ]
         sentences.insert(rng.randrange(len(sentences)), f"Its password is {mark}.")
+        sentences.append(f"We meet for {rng.choice(BIRDS)} in winter.")
         found.append(Paper(name, " ".join(sentences), mark, made_readers(rng)))
     return found
 

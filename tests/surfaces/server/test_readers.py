@@ -22,7 +22,9 @@ TIDE = b"# Tide\n\nThe tide in the harbour turns at noon.\n"
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    return load_settings(environ={}, home=tmp_path_factory.mktemp("readers") / "home", embedder=EMBEDDER)
+    return load_settings(
+        environ={}, home=tmp_path_factory.mktemp("readers") / "home", embedder=EMBEDDER, keep_questions=True
+    )
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +78,15 @@ def test_each_key_sees_what_its_user_may(address: str, tokens: dict[str, str]) -
     with client(address, tokens["plain"]) as plain:
         assert titles(plain) == ["Tide"]  # an administrator who is nobody in particular
         assert plain.post("/api/backup").status_code == 403
+
+
+def test_figures_do_not_tell_what_others_asked_of_hidden_documents(address: str, tokens: dict[str, str]) -> None:
+    with client(address, tokens["ann"]) as ann, client(address, tokens["bob"]) as bob:
+        ann.post("/api/query", json={"query": "Why 9000 crowns for the captain?"}).raise_for_status()
+        for who in (ann, bob):
+            often = who.get("/api/analytics").raise_for_status().json()["top_queries"]
+            assert often
+            assert {one["words"] for one in often} == {None}
 
 
 def test_headers_do_not_make_anybody_somebody(address: str, tokens: dict[str, str]) -> None:

@@ -433,8 +433,8 @@ class Rights(Protocol):
     async def narrowed(self, scope: Scope) -> Narrowed | None:
         """What indexes are asked for on behalf of the actor in force; None where it sees the collection whole."""
 
-    async def restricted(self) -> bool:
-        """Whether anything, of any tenant, is or was not for everybody."""
+    async def restricted(self, tenant: str | None = None) -> bool:
+        """Whether anything of the tenant, or of any, is or was not for everybody."""
 
     async def restricted_documents(self, tenant: str) -> int:
         """How many live documents of the tenant are not for everybody."""

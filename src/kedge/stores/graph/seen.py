@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kedge.core.acting import actor
-from kedge.core.values import Concept, Scope, Triple
+from kedge.core.values import Concept, Passage, Role, Scope, Triple
 from kedge.stores.catalog.ports import Catalog
 from kedge.stores.graph.nodes import Counts, Edge, Node, NodeStore, Relation
 from kedge.stores.graph.reads import CanReadTriples, CanSearchPreviews
 from kedge.stores.graph.taken import id_taken, taken_ids
 from kedge.stores.narrowing import narrowed_to
 from kedge.stores.ports import ConceptHit, GraphEdge, GraphStore
+from kedge.text.concepts import name_within
 
 MOST = 100
 """Mentions of a concept that are looked at to count those that may be read; a concept with more keeps its count."""
@@ -68,7 +69,9 @@ class _SeenConcepts:
             return await self._of(scope, passage_ids)
         seen = await self._catalog.passages.visible(scope, passage_ids)
         concepts, edges = await self._of(scope, [one for one in passage_ids if one in seen])
-        return await self._counted(scope, concepts), edges
+        shown = await self._counted(scope, concepts)
+        kept = {one.id for one in shown}
+        return shown, [edge for edge in await self._seen(scope, edges) if edge.concept_id in kept]
 
     async def passages_of(self, scope: Scope, concept_ids: Sequence[str], limit: int) -> list[GraphEdge]:
         if not await self._narrowed(scope):
@@ -90,8 +93,10 @@ class _SeenConcepts:
         if not await self._narrowed(scope):
             return await self._search(scope, text, limit)
         found = await self._search(scope, text, DEEPER * limit)
-        known = {one.key for one in await self.concepts_by_key(scope, [one.key for one in found])}
-        return [one for one in found if one.key in known][:limit]
+        known = {one.key: one for one in await self.concepts_by_key(scope, [one.key for one in found])}
+        shown = [one for one in found if one.key in known][:limit]
+        titled = await self._titled(scope, [known[one.key].id for one in shown])
+        return [_said_by(titled.get(known[one.key].id, ()), one) for one in shown]
 
     async def triples_of(self, scope: Scope, concept_ids: Sequence[str]) -> list[Triple]:
         assert self._triples is not None, "installed where the store has it"
@@ -113,11 +118,34 @@ class _SeenConcepts:
         return actor() is not None and await narrowed_to(self._catalog, scope) is not None
 
     async def _seen(self, scope: Scope, edges: Sequence[GraphEdge]) -> list[GraphEdge]:
+        """Edges of passages that may be read.
+
+        Words in small letters are a concept only because a document is called so: not where that one is hidden.
+        """
         seen = await self._catalog.passages.visible(scope, [edge.passage_id for edge in edges])
-        return [edge for edge in edges if edge.passage_id in seen]
+        shown = [edge for edge in edges if edge.passage_id in seen]
+        owed = {edge.concept_id for edge in shown if edge.role is Role.GENERIC}
+        if not owed:
+            return shown
+        titled = {edge.concept_id for edge in await self._seen(scope, await self._about(scope, sorted(owed)))}
+        return [edge for edge in shown if edge.role is not Role.GENERIC or edge.concept_id in titled]
+
+    async def _titled(self, scope: Scope, concept_ids: Sequence[str]) -> dict[str, list[Passage]]:
+        """By concept: passages that may be read of documents which are called so."""
+        edges = await self._about(scope, concept_ids) if concept_ids else []
+        live = await self._catalog.passages.live(scope, list({edge.passage_id for edge in edges}))
+        found: dict[str, list[Passage]] = {}
+        for edge in edges:
+            if edge.passage_id in live:
+                found.setdefault(edge.concept_id, []).append(live[edge.passage_id])
+        return found
 
     async def _counted(self, scope: Scope, concepts: Sequence[ConceptHit]) -> list[ConceptHit]:
-        """Those that a passage which may be read speaks of, each with the number of such passages."""
+        """Those that a passage which may be read speaks of, each with the number of such passages.
+
+        What a concept is called may be the title of a document that is hidden, so no more is shown of it than its key,
+        which the passages have in their text.
+        """
         ids = [concept.id for concept in concepts if concept.degree <= MOST]
         mentions = await self._seen(scope, await self._passages(scope, ids, MOST))
         titles = await self._seen(scope, await self._about(scope, ids))
@@ -125,11 +153,20 @@ class _SeenConcepts:
         for edge in mentions:
             passages.setdefault(edge.concept_id, set()).add(edge.passage_id)
         named = {edge.concept_id for edge in titles} | passages.keys()
-        return [
-            one if one.degree > MOST else replace(one, degree=len(passages.get(one.id, ())))
-            for one in concepts
-            if one.id in named or one.degree > MOST
-        ]
+        shown = [one for one in concepts if one.id in named or one.degree > MOST]
+        degrees = {one.id: one.degree if one.degree > MOST else len(passages.get(one.id, ())) for one in shown}
+        return [replace(one, name=name_within(one.key, one.name), degree=degrees[one.id]) for one in shown]
+
+
+def _said_by(titled: Sequence[Passage], concept: Concept) -> Concept:
+    """The concept with no more than its key and these passages say: its other words may be of a hidden document."""
+    texts = [" ".join(one.text.split()) for one in titled]
+    return replace(
+        concept,
+        name=name_within(concept.key, concept.name),
+        aliases=tuple(alias for alias in concept.aliases if any(alias in one.title for one in titled)),
+        description=concept.description if any(concept.description in text for text in texts) else "",
+    )
 
 
 class _SeenNodes:

@@ -9,8 +9,9 @@ import typer
 
 from kedge.answer.conversation.turns import open_turns
 from kedge.answer.record import Recorder
-from kedge.core.outside import from_json, to_json
-from kedge.core.values import DEFAULT_TENANT, AnalyticsSummary, Erased, Json, Swept
+from kedge.core.outside import to_json
+from kedge.core.values import DEFAULT_TENANT, Erased, Json, Swept
+from kedge.engine.figures import query_figures
 from kedge.engine.home import Home
 from kedge.engine.retention import Retention
 from kedge.stores.catalog.ports import Catalog
@@ -21,7 +22,6 @@ from kedge.surfaces.cli.tables import plain_table
 if TYPE_CHECKING:
     from kedge.core.settings import Settings
 
-MEAN = "mean_execution_time_ms"
 app = typer.Typer(no_args_is_help=True)
 TenantOption = Annotated[str, typer.Option(help="Whose queries.")]
 
@@ -35,21 +35,20 @@ def show(
 ) -> None:
     """Show counts and mean times of the queries that are kept, and the most frequent questions."""
     since = datetime.now(UTC) - timedelta(days=days)
-    found = dict(with_catalog(run.settings(), lambda catalog: catalog.analytics.summary(tenant, since, top)))
+    found = with_catalog(run.settings(), lambda catalog: query_figures(catalog, tenant, since, top))
     if run.json:
-        run.emit(to_json(from_json(AnalyticsSummary, found)))
+        run.emit(to_json(found))
         return
-    often = found.pop("top_queries")
     table = plain_table("figure", "value")
-    for name, value in found.items():
-        table.add_row(name.replace("_", " "), _shown(value))
+    for name, value in to_json(found).items():
+        if name != "top_queries":
+            table.add_row(name.replace("_", " "), _shown(value))
     run.out.print(table)
-    if isinstance(often, list) and often:
+    if found.top_queries:
         table = plain_table("question", "count", "refused", "mean ms")
-        for one in often:
-            if isinstance(one, dict):
-                words = str(one["words"] or str(one["query_hash"])[:12])
-                table.add_row(words, *(_shown(one[name]) for name in ("count", "refusal_share", MEAN)))
+        for one in found.top_queries:
+            figures = (one.count, one.refusal_share, one.mean_execution_time_ms)
+            table.add_row(one.words or one.query_hash[:12], *map(_shown, figures))
         run.out.print(table)
 
 

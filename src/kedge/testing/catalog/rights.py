@@ -61,6 +61,15 @@ class RightsContract(OpensCatalog):
         assert not await catalog.rights.restricted()
 
     @on_catalog
+    async def test_what_is_restricted_is_told_for_each_tenant(self, catalog: Catalog) -> None:
+        await publish(catalog, replace(ONE, readers=("user:ann",)), "1", ["a"])
+        assert await catalog.rights.restricted()
+        assert await catalog.rights.restricted(HERE.tenant)
+        assert not await catalog.rights.restricted(THERE.tenant)
+        await catalog.rights.rule(THERE, "", ("user:ann",))
+        assert await catalog.rights.restricted(THERE.tenant)
+
+    @on_catalog
     async def test_what_a_source_says_holds_with_the_switch(self, catalog: Catalog) -> None:
         await publish(catalog, replace(ONE, readers=("group:board", "user:zoe")), "1", ["a", "b"])
         await publish(catalog, replace(TWO, readers=(PUBLIC,)), "1", ["a", "b"])

@@ -53,8 +53,10 @@ class MemoryRights:
             return None
         return Narrowed(who.principals, moving)
 
-    async def restricted(self) -> bool:
-        return bool(self._state.rules) or any(map(_narrow, self._state.documents.values()))
+    async def restricted(self, tenant: str | None = None) -> bool:
+        ruled = (scope.tenant for scope, _ in self._state.rules)
+        narrow = (one.scope.tenant for one in self._state.documents.values() if _narrow(one))
+        return any(tenant in (None, own) for own in (*ruled, *narrow))
 
     async def restricted_documents(self, tenant: str) -> int:
         own = (one for one in self._state.documents.values() if one.scope.tenant == tenant)

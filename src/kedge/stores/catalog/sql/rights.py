@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, select, update
+from sqlalchemy import Connection, Row, delete, func, select, true, update
 
 from kedge.core.acting import actor
 from kedge.core.errors import HeldError
@@ -38,8 +38,8 @@ class SqlRights:
     async def narrowed(self, scope: Scope) -> Narrowed | None:
         return None if actor() is None else await self._database.read(_narrowed, scope)
 
-    async def restricted(self) -> bool:
-        return await self._database.read(_restricted)
+    async def restricted(self, tenant: str | None = None) -> bool:
+        return await self._database.read(_restricted, tenant)
 
     async def restricted_documents(self, tenant: str) -> int:
         return await self._database.read(_restricted_documents, tenant)
@@ -124,10 +124,12 @@ def _narrowed(connection: Connection, scope: Scope) -> Narrowed | None:
     return Narrowed(who.principals, tuple(moving))
 
 
-def _restricted(connection: Connection) -> bool:
-    shared = select(audiences.c.id).limit(1)
-    ruled = select(reading_rules.c.label).limit(1)
-    return any(connection.execute(one).first() is not None for one in (shared, ruled))
+def _restricted(connection: Connection, tenant: str | None) -> bool:
+    for table in (audiences, reading_rules):
+        own = true() if tenant is None else table.c.tenant == tenant
+        if connection.execute(select(table.c.tenant).where(own).limit(1)).first() is not None:
+            return True
+    return False
 
 
 def _restricted_documents(connection: Connection, tenant: str) -> int:

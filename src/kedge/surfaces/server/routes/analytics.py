@@ -7,8 +7,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 
-from kedge.core.outside import from_json
 from kedge.core.values import PERIOD_DAYS, AnalyticsSummary, Erased
+from kedge.engine.figures import query_figures
 from kedge.surfaces.server.deps import AdminDep, EngineDep, TenantDep, writer
 
 DaysParam = Annotated[float, Query(gt=0, le=3650, description="Days that the most frequent questions are told of.")]
@@ -22,10 +22,11 @@ async def show_analytics(
 ) -> AnalyticsSummary:
     """Counts and mean times of the queries that are still kept, and the most frequent of the last `days`.
 
-    Users are kept as hashes only; so are questions, unless the setting `keep_questions` says otherwise.
+    Users are kept as hashes only; so are questions, unless the setting `keep_questions` says
+    otherwise; their words are shown while every document is for everybody.
     """
     since = datetime.now(UTC) - timedelta(days=days)
-    return from_json(AnalyticsSummary, await engine.stores.catalog.analytics.summary(tenant, since, top))
+    return await query_figures(engine.stores.catalog, tenant, since, top)
 
 
 @router.delete("/users/{user}", summary="Forget a user", dependencies=[Depends(writer)])

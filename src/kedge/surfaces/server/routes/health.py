@@ -77,14 +77,15 @@ def all_ok(parts: Mapping[str, Json]) -> bool:
 
 
 async def _look(engine: Engine, metrics: Metrics, tenant: str) -> None:
-    """Gauges of what the catalog and the queue hold."""
+    """Gauges of what the catalog and the queue hold: all set at once, so that no other caller's are shown."""
     collections = await engine.collections(tenant)
     jobs = Counter(job.status.value for job in await engine.jobs(tenant, JOBS_COUNTED))
+    waiting, oldest = await engine.stores.catalog.jobs.waiting()
+    workers = await engine.workers()
     metrics.replace(telemetry.DOCUMENTS, {(one.scope.collection,): float(one.documents) for one in collections})
     metrics.replace(telemetry.PASSAGES, {(one.scope.collection,): float(one.passages) for one in collections})
     metrics.replace(telemetry.JOBS, {(status,): float(count) for status, count in jobs.items()})
-    waiting, oldest = await engine.stores.catalog.jobs.waiting()
     age = (datetime.now(UTC) - oldest).total_seconds() if oldest else 0.0
     metrics.replace(telemetry.QUEUED, {(): float(waiting)})
     metrics.replace(telemetry.OLDEST, {(): age})
-    metrics.replace(telemetry.WORKERS, {(): float(await engine.workers())})
+    metrics.replace(telemetry.WORKERS, {(): float(workers)})

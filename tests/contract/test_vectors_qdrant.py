@@ -52,4 +52,4 @@ class TestQdrantRestVectors(DurableVectorStoreContract):
         return tmp_path
 
     async def open_store(self, folder: Path) -> VectorStore:
-        return open_vectors(self.url, Settings())
+        return open_vectors(f"{self.url}?timeout=300", Settings())  # Python checks every request: slow under load

@@ -286,3 +286,82 @@ def test_code_between_bare_fences_is_a_statement_and_no_heading(fence: str, gap:
 def test_a_line_as_long_as_the_one_above_it_makes_a_heading(sign: str) -> None:
     found = statements(f"The anchors\n{sign * 11}\n\nThey hold well.")
     assert [one.read for one in found] == ["They hold well."]
+
+
+DIVISIONS = """## Divisions
+
+| | Shops UK | | Shops Ireland | |
+|---|---|---|---|---|
+| £m | FY22 | FY21 | FY22 | FY21 |
+| Sales | 903.1 | 811.0 | 148.2 | 129.5 |
+| Staff | 120 | 118 | 31 | 29 |
+"""
+CAPTION = (
+    "Table 2. Associations between tea and mortality from all causes, from diseases of the heart and from cancer among "
+    "those who took part"
+)
+TRIAL = f"""{CAPTION}
+
+|  | Tea drunk a day | Tea drunk a day |
+|---|---|---|
+|  | None | Two cups |
+| At 6 Years: |  |  |
+| All causes | 345 | 590 |
+| Deaths, n | 33 | 45 |
+| HR (95% CI): |  |  |
+| Age adjusted | 1.00 | 0.81 |
+| Cancer | 319 | 560 |
+| Deaths, n | 7 | 12 |
+| HR (95% CI): |  |  |
+| Age adjusted | 1.00 | 0.93 |
+"""
+
+
+def test_a_second_header_row_may_stand_below_the_rule_with_the_unit_in_the_place_of_its_label() -> None:
+    read = [one.read for one in statements(DIVISIONS) if one.kind == "row"]
+    assert read == [
+        "Divisions (£m). Sales — Shops UK FY22: 903.1; Shops UK FY21: 811.0; Shops Ireland FY22: 148.2; "
+        "Shops Ireland FY21: 129.5",
+        "Divisions (£m). Staff — Shops UK FY22: 120; Shops UK FY21: 118; Shops Ireland FY22: 31; "
+        "Shops Ireland FY21: 29",
+    ]
+
+
+def test_rows_that_come_again_are_told_apart_by_the_row_above_them_and_what_all_share_is_said_short() -> None:
+    made = [one for one in statements(TRIAL, "Results") if one.kind == "row"]
+    lead = "Table 2. Associations between tea and mortality from all causes. At 6 Years: "
+    assert [one.read.removeprefix(lead).replace("Tea drunk a day: ", "") for one in made] == [
+        "All causes — None: 345; Two cups: 590",
+        "All causes: Deaths, n — None: 33; Two cups: 45",
+        "All causes: HR (95% CI): Age adjusted — None: 1.00; Two cups: 0.81",
+        "Cancer — None: 319; Two cups: 560",
+        "Cancer: Deaths, n — None: 7; Two cups: 12",
+        "Cancer: HR (95% CI): Age adjusted — None: 1.00; Two cups: 0.93",
+    ]
+    assert made[0].caption == CAPTION
+    assert "— Tea drunk a day: None: 345; Two cups: 590" in made[0].read
+    assert made[1].cells[2].header == "Tea drunk a day Two cups"
+    assert not [one for one in statements(TRIAL, "Results") if one.kind != "row"], "a caption is read with its rows"
+
+
+def test_labels_that_come_again_without_a_row_of_their_own_above_them_stay_as_they_are() -> None:
+    text = "| | 2022 |\n|---|---|\n| Basic | 1 |\n| Total | 2 |\n| Basic | 3 |\n| Total | 4 |\n"
+    assert [one.read for one in statements(text) if one.kind == "row"] == [
+        *("Basic — 2022: 1", "Total — 2022: 2", "Basic — 2022: 3", "Total — 2022: 4")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("heading", "said"),
+    [
+        ("## 1.4.0 (2024-07-05)", ["1.4.0 (2024-07-05)"]),
+        ("Version 2, 3 May 2023\n---------------------", ["Version 2, 3 May 2023"]),
+        ("## 3 May 2023", []),
+        ("## What is new in 2024", []),
+    ],
+)
+def test_a_heading_is_a_statement_only_where_it_says_on_which_day_something_was(heading: str, said: list[str]) -> None:
+    text = f"{heading}\n\n- Lists may be cut.\n"
+    made = [one for one in statements(text) if one.kind == "sentence"]
+    assert [one.read for one in made] == said
+    assert all(text[one.start : one.end] == one.read for one in made)

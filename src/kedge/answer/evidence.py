@@ -16,7 +16,7 @@ from kedge.text.defining import asked_thing, defines, is_called
 from kedge.text.orders import inside, ordering_spans
 from kedge.text.periods import Period, agreement, dated, periods
 from kedge.text.question import Question
-from kedge.text.statements.cut import statements
+from kedge.text.statements.cut import is_dated, statements
 from kedge.text.statements.statement import Statement
 
 ROOM = 2000
@@ -76,7 +76,7 @@ def cut(passage: Passage) -> tuple[Statement, ...]:
     orders = ordering_spans(passage.text, surely=True)
     head = passage.metadata.get(TABLE_HEAD)
     made = _cut(passage.text, caption, head if isinstance(head, str) else "")
-    headings = {_letters(part) for part in (passage.title, *passage.section_path)}
+    headings = {_letters(part) for part in (passage.title, *passage.section_path) if not is_dated(part)}
     return tuple(one for one in made if _letters(one.read) not in headings and not inside(orders, one.start, one.end))
 
 
@@ -152,12 +152,11 @@ def slots(statement: Statement) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     at = len(statement.lead)
     for cell in statement.cells[1:]:
-        written = f"{cell.header}: {cell.text}" if cell.header else cell.text
-        place = statement.read.find(written, at) if cell.text else -1
+        place = statement.read.find(cell.read or cell.text, at) if cell.text else -1
         if place < 0:
             found.append((0, 0))
         else:
-            at = place + len(written)
+            at = place + len(cell.read or cell.text)
             found.append((at - len(cell.text), at))
     return found
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from kedge.answer.cite.beside import around, join_before
 from kedge.answer.cite.spans import cite, only_cited
+from kedge.answer.cite.split import join_rest
 from kedge.answer.compose.events import events, fallback_of, warnings_of, weighed, whole, with_times
 from kedge.answer.compose.quote import ExtractedAnswer
 from kedge.answer.compose.refusal import Refusal, refusal_of
@@ -181,9 +182,9 @@ class Answerer:
             return _Judged(figured.probability, extracted, kept, verdict.question, collection, verdict.read)
         extracted = verdict.extracted
         joined: tuple[SearchHit, ...] = ()
-        if extracted is not None and verdict.probability >= self._settings.threshold and not verdict.read:
-            known = self._retriever.passages
-            extracted, joined = await join_before(known, query, hits, extracted)
+        if extracted is not None and verdict.probability >= self._settings.threshold:
+            join = join_rest if verdict.read else join_before
+            extracted, joined = await join(self._retriever.passages, query, hits, extracted)
         extracted, kept = only_cited(extracted, (*hits, *joined), query.top_k)
         return _Judged(verdict.probability, extracted, kept, verdict.question, collection, verdict.read)
 

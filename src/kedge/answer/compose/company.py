@@ -55,7 +55,7 @@ def _announced(one: Stated, form: ShapeKind, made: Sequence[Statement], place: i
     if (following.kind == "code" and (announces or form == "how")) or (following.kind == "formula" and announces):
         return [Pick(one.passage, one.statement, with_code=following)]
     if following.kind == "item" and announces:
-        return [pick_of(one), *_items(one.passage, made, place + 1)]
+        return [pick_of(one), *items_from(one.passage, made, place + 1)]
     return []
 
 
@@ -70,7 +70,7 @@ def _whole_list(one: Stated, made: Sequence[Statement], place: int) -> list[Pick
         first -= 1
     while not belongs(made[first]):
         first += 1
-    items = _items(one.passage, made, first)
+    items = items_from(one.passage, made, first)
     if len(items) < 2 or all(item.statement != one.statement for item in items):
         return []
     before = made[first - 1] if first else None
@@ -78,7 +78,7 @@ def _whole_list(one: Stated, made: Sequence[Statement], place: int) -> list[Pick
     return [*lead, *items]
 
 
-def _items(passage: int, made: Sequence[Statement], first: int) -> list[Pick]:
+def items_from(passage: int, made: Sequence[Statement], first: int) -> list[Pick]:
     """The items of one list from there on, each with the code that follows it."""
     found: list[Pick] = []
     for statement in made[first : first + LONGEST_LIST]:

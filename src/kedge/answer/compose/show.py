@@ -38,6 +38,7 @@ _POINTS_BACK = re.compile(
     r"(?:This|That|These|Those|It|They|He|She|Its|Their|His|Her|Such|Thus|Therefore|Hence|So|Otherwise|Then|But|And|However|Also)\b"
 )
 _BULLET_ALONE = re.compile(r"\s*(?:[-*+•‣▪]|\d{1,3}[.)]|\(?[a-z][.)])\s*")
+_LINE_OF_LIST = re.compile(r"^(?:-|\d{1,3}\.) \S", re.MULTILINE)
 _WORD_END = re.compile(r"\w\Z")
 _GOES_ON = re.compile(r"(?:\w|\.(?=\w)){1,60}")
 """What a word that was cut goes on with."""
@@ -51,7 +52,7 @@ def shown(question: Question, form: ShapeKind, choice: Choice, passages: Mapping
     quotes: list[Quote] = []
     for pick in choice.picks:
         span = short[1] if short and pick.statement == choice.first.statement else None
-        quotes.append(_dated(pick, _quote(pick, passages[pick.passage].text, span)))
+        quotes.append(_dated(pick, quote_of(pick, passages[pick.passage].text, span)))
         change = change_asked(question.text, pick.statement, own_periods(passages[pick.passage]))
         if change is not None:
             quotes[-1] = replace(quotes[-1], shown=change.text, marked=None)
@@ -128,7 +129,13 @@ def _whole(read: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _quote(pick: Pick, text: str, span: tuple[int, int] | None) -> Quote:
+def items_in(quote: Quote) -> int:
+    """How many items of a list a quote tells: one that stands alone, those below the sentence that announces them."""
+    return 1 if quote.bullet else len(_LINE_OF_LIST.findall(quote.block))
+
+
+def quote_of(pick: Pick, text: str, span: tuple[int, int] | None = None) -> Quote:
+    """What is quoted of a passage's text, and how it is shown; `span`: the short answer in what is read of it."""
     statement = pick.statement
     if statement.kind == "row":
         marked = pick.cell if span is not None else None
@@ -185,7 +192,7 @@ def _slice(statement: Statement, marked: int | None) -> tuple[str, str]:
         low = max(0, min(at - 1, len(values) - COLUMNS))
         values = values[low : low + COLUMNS]
     kept = values[:COLUMNS] if len(values) > COLUMNS else values
-    words = statement.lead.strip().rstrip(".")
+    words = statement.caption.rstrip(".")
     if not any(statement.cells[place].header for place in kept):
         said = ", ".join(_marked(statement, place, marked) for place in kept)
         return f"{label}: {said}" if said else label, ""

@@ -1,6 +1,7 @@
 """A passage's text cut into statements: sentences, rows of tables, list items with their lead-in, code blocks.
 
-Headings are none: a heading is never an answer. Everything is found by lines, so that time grows with the text.
+Headings are none: a heading is never an answer, unless it says when (`1.4.0 (2024-07-05)`). Everything is found by
+lines, so that time grows with the text.
 """
 
 from __future__ import annotations
@@ -22,6 +23,12 @@ _BULLET = re.compile(r"\s{0,12}(?:[-*+•‣▪]|\d{1,3}[.)]|\(?[a-z][.)])\s+(?=
 _FORMULA = re.compile(r"\s{0,8}(?:\$\$|\\\[)")
 _FORMULA_ENDS = re.compile(r"\S\s*(?:\$\$|\\\])\W{0,3}\Z|\A\s*(?:\$\$|\\\])[.,;]?\s*\Z")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s")
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?"
+_DATE = re.compile(
+    rf"\b(?:(?:19|20)\d\d[-/]\d\d?[-/]\d\d?|\d{{1,2}}\.? {_MONTH} (?:19|20)\d\d|{_MONTH} \d{{1,2}},? (?:19|20)\d\d)\b",
+    re.IGNORECASE,
+)
+"""A day with its year."""
 _NUMBERED = re.compile(r"\A(?:\d{1,2}(?:\.\d{1,2}){0,3}[.)]|\d{1,2}(?:\.\d{1,2}){1,3})\s+(?=\D)")
 _UNDERLINE = re.compile(r"([=~^\"'`#*+.-])\1{2,}\s*")
 _DIRECTIVE = re.compile(r"\s{0,12}(?:\.\.\s|:::|\{%|<!--|\[(?!\^)[^\]\n]{1,80}\]:\s|@)")
@@ -101,9 +108,10 @@ class _Cutter:
             if self._is_heading(at):
                 self._headed = _heading(line.text) or self._headed
                 self._caption = self._headed or self._caption
+                yield from self._dated(at)
                 at += 1
                 continue
-            if not line.text.strip():
+            if not line.text.strip() or self._is_called(at):
                 at += 1
                 continue
             if not _BULLET.match(line.text):
@@ -125,6 +133,21 @@ class _Cutter:
                 at += 1
             else:
                 at = yield from self._prose(at)
+
+    def _is_called(self, at: int) -> bool:
+        """Whether a line is what the table below it is called: it is read with every row."""
+        if not is_caption(self._lines[at].text):
+            return False
+        below = next((line.text for line in self._lines[at + 1 : at + 3] if line.text.strip()), "")
+        return _is_row(below)
+
+    def _dated(self, at: int) -> Generator[Statement, None, None]:
+        """A heading that says when something was."""
+        line = self._lines[at]
+        if is_dated(line.text):
+            start = line.start + len(line.text) - len(_HEADING.sub("", line.text).lstrip())
+            end = line.start + len(line.text.rstrip())
+            yield Statement("sentence", start, end, plain(self._text[start:end]))
 
     def _is_heading(self, at: int) -> bool:
         text = self._lines[at].text
@@ -324,6 +347,11 @@ class _Cutter:
             or _DIRECTIVE.match(text)
         )
         return bool(text.strip()) and not special and not self._is_heading(at)
+
+
+def is_dated(heading: str) -> bool:
+    """Whether a heading says of something on which day it was: `1.4.0 (2024-07-05)`; a day alone says nothing."""
+    return _DATE.search(heading) is not None and _WORD.search(_DATE.sub(" ", heading)) is not None
 
 
 def _end_of(lead: str) -> str:

@@ -3,15 +3,21 @@
 A table here is lines whose cells are parted by `|`, as markdown writes them and as PDF and HTML tables are written into
 a document's text. Header rows are told by what they hold: in markdown the row above the rule, and rows of periods
 without a label right below it; elsewhere the rows before the first that has a label and figures. A header row with a
-cell for each column names them one by one; one with fewer cells is laid over them in equal shares. A label with a colon
-and nothing beside it names the rows below it.
+cell for each column names them one by one; one with fewer cells is laid over them in equal shares, and what stands over
+several columns is written over the first of them. A label with a colon and nothing beside it names the rows below it,
+and so does a row above others that come again and again (`Cancer`, `Deaths`, `Person-years`).
+
+What all rows share is read with each of them, so it is kept short: of a long caption its beginning, and what stands
+over all columns once.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise, takewhile
 
 from kedge.text.statements.markup import plain
 from kedge.text.statements.statement import Cell, Statement
@@ -31,6 +37,19 @@ _CAPTION = re.compile(r"(?:Table|TABLE|Tab\.)\s{1,3}[A-Z]{0,2}\.?\d{1,3}[a-z]?\s
 _YEAR_LABEL = re.compile(r"(?:FY\s?)?(?:19|20)\d\d(?!\d|,\d)(?!.*\bended\b)", re.IGNORECASE)
 _BLANK = re.compile(r"[|\s]+")
 _GROUP_CHARS = 80
+_CAPTION_CHARS = 90
+"""Characters of a caption that are read with each row, up to the end of a word."""
+_CLAUSE = re.compile(r"[,;:(–—]|\s(?:among|according|during|between|across|for each|with respect)\b")
+"""Where a long caption may end."""
+_UNIT_LABEL = re.compile(
+    r"\W{0,3}(?:[$€£¥%]\s?(?:m|k|bn|000s?)?|(?:in\s)?(?:millions?|thousands?|billions?|percent)|[a-zµ]{1,3}[²³/]?[a-z]{0,3})\W{0,3}",
+    re.I,
+)
+"""What may stand where a header row has no label: the unit of the table."""
+_SHARED_CHARS = 10
+"""Characters from which on what stands over all columns is read once."""
+_COME_AGAIN = 2
+"""Least number of labels that come again below different rows."""
 _ONLY_HEAD = 6
 """Lines up to which the beginning of a table without rows of figures is taken for nothing but its head."""
 MAX_HEAD = 2000
@@ -146,10 +165,26 @@ def _ruled(table: list[_CutRow], heads: int) -> _CutTable:
     Further header rows stand below the rule, without a label: dates under `Months Ended`.
     """
     first = heads
-    while first < len(table) - 1 and not table[first].texts[0] and _is_header(table[first]):
+    while first < len(table) - 1 and _is_further_header(table, first):
         first += 1
     one = first == heads and not any(row.is_name for row in table[heads:])
     return _CutTable(table[:first], table[first:], one_header=one)
+
+
+def _is_further_header(table: Sequence[_CutRow], place: int) -> bool:
+    """Whether a row below the first header names columns too: it has no label, or a unit below columns that share
+    their header, and nothing in it is a figure, while figures stand below it."""
+    row, above = table[place], table[place - 1].texts[1:] if place else []
+    label, values = row.texts[0], [text for text in row.texts[1:] if text]
+    if not values or row.is_name:
+        return False
+    if not label and _is_header(row):
+        return True
+    spanned = len(set(above)) < len(above)
+    if label and not (spanned and _UNIT_LABEL.fullmatch(label)):
+        return False
+    names = all(_PERIOD.search(text) or not _FIGURE.fullmatch(text) for text in values)
+    return names and any(_is_data(other) for other in table[place + 1 :])
 
 
 def _row(line: TableLine) -> _CutRow:
@@ -196,6 +231,12 @@ class _Heads:
     def __init__(self, heads: Sequence[_CutRow], body: Sequence[_CutRow]) -> None:
         self._heads = heads
         self._width = max(len(row.texts) for row in body)
+        last = heads[-1].texts if heads else []
+        self._alike = {place for place, text in enumerate(last) if place and text and last.count(text) > 1}
+        """Columns that only what stands further above tells apart."""
+        units = [row.texts[0] for row in heads[1:] if _UNIT_LABEL.fullmatch(row.texts[0])]
+        self.unit = units[0] if units else ""
+        """The unit that stands where a further header row has no label."""
 
     def over(self, row: _CutRow) -> list[str]:
         """What stands over each cell of a row, outermost first, each once."""
@@ -206,14 +247,16 @@ class _Heads:
         parts: list[str] = []
         for head in self._heads:
             text = self._cell(head, column, count)
-            if text and text not in parts:
+            if text and text not in parts and (column or text != self.unit):
                 parts.append(text)
         return " ".join(parts)
 
     def _cell(self, head: _CutRow, column: int, count: int) -> str:
         texts = head.texts
         if len(texts) >= self._width:
-            return texts[column]
+            if texts[column] or head is self._heads[-1] or column not in self._alike:
+                return texts[column]
+            return next((text for text in texts[column:0:-1] if text), "")  # it reaches over further columns
         if column == 0 or (len(texts) == 1 and count > 2 and not _PERIOD.search(texts[0])):
             return ""  # the label has no header; a line of its own is over no column in particular
         width = self._width if len(texts) == self._width - 1 else count
@@ -222,29 +265,96 @@ class _Heads:
 
 def _under_headers(table: _CutTable, caption: str, unit: str) -> list[tuple[_CutRow, Statement]]:
     heads = _Heads(table.heads, table.body)
-    panel = group = ""
     made = []
-    for row in table.body:
-        if row.is_name:
-            name = row.texts[0].rstrip(":") if len(row.texts[0]) <= _GROUP_CHARS else ""
-            panel, group = (name, "") if row.is_panel else (panel, name)
-            continue
-        named = f"{panel}: {group}" if panel and group else panel or group
+    unit = unit or heads.unit
+    for row, named in _in_groups(table.body):
         made.append((row, _statement(row, heads.over(row), caption, unit, named)))
-        if row.texts[0].lower().startswith("total"):
-            group = ""
     return made
 
 
+def _in_groups(body: Sequence[_CutRow]) -> Iterator[tuple[_CutRow, str]]:
+    """The rows that say something, each with the names of the part and the group it belongs to."""
+    panel = group = outer = over = ""
+    over_others = _rows_over_others(body)
+    times = Counter(row.texts[0] for row in body if row.is_name)
+    for place, row in enumerate(body):
+        if row.is_name:
+            name = row.texts[0].rstrip(":") if len(row.texts[0]) <= _GROUP_CHARS else ""
+            if row.is_panel:
+                panel, group, outer, over = name, "", "", ""
+            elif over_others and times[row.texts[0]] == 1:
+                group = outer = name
+                over = ""
+            else:
+                group = name
+            continue
+        if place in over_others:
+            group, over = outer, ""
+        inner = group if group != outer or not over else ""
+        yield row, ": ".join(part for part in (panel, outer if over else "", over, inner) if part)
+        if place in over_others:
+            over = row.texts[0]
+        if row.texts[0].lower().startswith("total"):
+            group = outer = ""
+
+
+def _rows_over_others(body: Sequence[_CutRow]) -> frozenset[int]:
+    """Places of rows, each alone in its name, below which the same labels come again: `Deaths`, `Person-years` below
+    `Cancer` as below `All causes`."""
+    found: set[int] = set()
+    parts: list[list[int]] = [[]]
+    for place, row in enumerate(body):
+        if row.is_panel:
+            parts.append([])
+        elif not row.is_name:
+            parts[-1].append(place)
+    for part in parts:
+        counts = Counter(body[place].texts[0] for place in part)
+        again = {label for label, count in counts.items() if count > 1}
+        if len(again) < _COME_AGAIN:
+            continue
+        first = next(body[place].texts[0] for place in part if body[place].texts[0] in again)
+        above = [before for before, place in pairwise(part) if body[place].texts[0] == first]
+        if len(above) == counts[first] and all(counts[body[place].texts[0]] == 1 for place in above):
+            found.update(above)
+    return frozenset(found)
+
+
 def _statement(row: _CutRow, headers: Sequence[str], caption: str, unit: str, group: str) -> Statement:
-    about = f"{caption} ({unit})" if caption and unit else caption or (f"({unit})" if unit else "")
+    called = f"{caption} ({unit})" if caption and unit else caption or (f"({unit})" if unit else "")
+    about = called.replace(caption, _short(caption)) if caption else called
     lead = f"{about}. " if about else ""
     label = f"{headers[0]}: {row.texts[0]}" if headers[0] else row.texts[0]
     named = f"{group}: {label}" if group else label
-    values = [
-        f"{header}: {text}" if header else text for header, text in zip(headers[1:], row.texts[1:], strict=True) if text
-    ]
-    read = f"{lead}{named} — {'; '.join(values)}" if values else f"{lead}{named}"
-    cells = tuple(Cell(header, *span, text) for header, span, text in zip(headers, row.spans, row.texts, strict=True))
+    shared = _over_all(headers[1:])
+    above = [headers[0], *(header.removeprefix(shared).strip(" :") for header in headers[1:])]
+    cells = tuple(
+        Cell(header, *span, text, f"{said}: {text}" if said else text)
+        for header, said, span, text in zip(headers, above, row.spans, row.texts, strict=True)
+    )
+    values = "; ".join(cell.read for cell in cells[1:] if cell.text)
+    read = f"{lead}{named} — {shared}: {values}" if shared and values else f"{lead}{named} — {values}"
+    read = read if values else f"{lead}{named}"
     end = row.line.start + len(row.line.text.rstrip())
-    return Statement("row", row.spans[0][0], max(end, row.spans[0][0]), read, cells, lead, group)
+    return Statement("row", row.spans[0][0], max(end, row.spans[0][0]), read, cells, lead, group, caption=called)
+
+
+def _short(caption: str) -> str:
+    """A caption, or the beginning of a long one."""
+    if len(caption) <= _CAPTION_CHARS:
+        return caption
+    ends = [match.start() for match in _CLAUSE.finditer(caption) if match.start() >= _CAPTION_CHARS // 2]
+    if ends and ends[0] <= _CAPTION_CHARS:
+        return caption[: ends[0]].rstrip()
+    return caption[:_CAPTION_CHARS].rpartition(" ")[0].rstrip(",;:") or caption[:_CAPTION_CHARS]
+
+
+def _over_all(headers: Sequence[str]) -> str:
+    """The words with which the headers of all columns begin, where they go on differently; never a time."""
+    if len(headers) <= 1 or not all(headers):
+        return ""
+    words = [header.split() for header in headers]
+    same = [one[0] for one in takewhile(lambda column: len(set(column)) == 1, zip(*words, strict=False))]
+    shared = " ".join(same)
+    tells_apart = all(len(one) > len(same) for one in words)
+    return shared if len(shared) >= _SHARED_CHARS and tells_apart and not _PERIOD.search(shared) else ""

@@ -20,6 +20,8 @@ class Cell:
     """Offset behind its last character."""
     text: str = ""
     """What stands in it, without markup."""
+    read: str = ""
+    """How it stands in what is read of its row: behind what stands above it, as far as that is not said for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,5 +40,7 @@ class Statement:
     """What `read` begins with and the passage does not say at this place."""
     group: str = ""
     """Of a row, what the rows of its part of the table are called, such as `Net sales`; empty where they are not."""
+    caption: str = ""
+    """Of a row, what its table is called, with its unit; `lead` has the beginning of it."""
     table: int = -1
     """Of a row, offset of the first line of its table in the passage's text."""

@@ -365,3 +365,10 @@ def test_a_heading_is_a_statement_only_where_it_says_on_which_day_something_was(
     made = [one for one in statements(text) if one.kind == "sentence"]
     assert [one.read for one in made] == said
     assert all(text[one.start : one.end] == one.read for one in made)
+
+
+def test_rows_that_are_called_by_a_figure_are_rows_where_the_columns_are_named_right_above() -> None:
+    lines = ("Mode | Rate | Passed | Band", "1600 | 64.5 | 8/10 | 1125 Hz", "20 | 2.1 | 9/10 | 16")
+    read = [one.read for one in statements("\n".join(lines)) if one.kind == "row"]
+    assert read[0] == "Mode: 1600 — Rate: 64.5; Passed: 8/10; Band: 1125 Hz"
+    assert len(read) == 2

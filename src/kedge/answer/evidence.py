@@ -26,7 +26,7 @@ LONGEST = 400
 _REFERENCES = re.compile(
     r"[\W\d]*(?:references|bibliography|works cited|literature(?: cited)?|further reading)\W*", re.I
 )
-"""A list of other people's works says nothing itself."""
+"""A list of other people's works says nothing itself; the tables that papers put behind it do."""
 _NO_LETTERS = re.compile(r"[\W_]+")
 _SECTIONS = 2
 """Innermost headings that are read with what the document calls itself."""
@@ -71,13 +71,13 @@ class ReadPassage:
 def cut(passage: Passage) -> tuple[Statement, ...]:
     """The statements of a passage without those that give orders to a reader, its tables called by their section."""
     caption = passage.section_path[-1] if passage.section_path else ""
-    if any(_REFERENCES.fullmatch(part) for part in passage.section_path[-2:]):
-        return ()
+    listed = any(_REFERENCES.fullmatch(part) for part in passage.section_path[-2:])
     orders = ordering_spans(passage.text, surely=True)
     head = passage.metadata.get(TABLE_HEAD)
     made = _cut(passage.text, caption, head if isinstance(head, str) else "")
     headings = {_letters(part) for part in (passage.title, *passage.section_path) if not is_dated(part)}
-    return tuple(one for one in made if _letters(one.read) not in headings and not inside(orders, one.start, one.end))
+    said = [one for one in made if _letters(one.read) not in headings and not inside(orders, one.start, one.end)]
+    return tuple(one for one in said if one.kind == "row" or not listed)
 
 
 def _letters(text: str) -> str:

@@ -24,7 +24,7 @@ from kedge.text.statements.statement import Cell, Statement
 
 _RULE = re.compile(r"[\s|:=+-]{3,}")
 _FIGURE = re.compile(
-    r"[\s$€£¥(+−–—~<>=≤≥±-]{0,4}\d[\d,. ]{0,30}\s?[%)‰†‡*]{0,3}(?:\s?(?:million|billion|bn|m|k|x|pp|bps))?"
+    r"[\s$€£¥(+−–—~<>=≤≥±-]{0,4}\d[\d,./ ]{0,30}\s?[%)‰†‡*]{0,3}(?:\s?(?:million|billion|bn|m|k|x|pp|bps))?"
     r"(?:\s?[(\[±][^()\[\]]{1,30}[)\]]?[%†‡*]{0,3})?|[$€£(]{0,2}[—–-]\)?|[†‡*✓✗×]{1,3}|n/?a|n\.?s\.?",
     re.I,
 )
@@ -150,7 +150,9 @@ def _cut(lines: Sequence[TableLine]) -> _CutTable:
     table = [_row(line) for line in lines if not _RULE.fullmatch(line.text)]
     if ruled and table:
         return _ruled(table, heads=0 if _BLANK.fullmatch(lines[0].text) else 1)
-    first = next((place for place, row in enumerate(table) if _is_data(row)), None)
+    first = next(
+        (place for place in range(len(table)) if _is_data(table[place]) or _has_figure_for_label(table, place)), None
+    )
     if first is None:
         return _CutTable(table[:1], table[1:], one_header=True)
     by_column = any(not text for row in table for text in row.texts)
@@ -200,6 +202,16 @@ def _is_data(row: _CutRow) -> bool:
     label, values = row.texts[0], [text for text in row.texts[1:] if text]
     figures = sum(_FIGURE.fullmatch(value) is not None for value in values)
     return bool(values) and bool(label) and not _is_header(row) and 2 * figures >= max(1, len(values))
+
+
+def _has_figure_for_label(table: Sequence[_CutRow], place: int) -> bool:
+    """Whether a row of figures is called by one too, such as `1600 | 8/10 | 3.2`: columns are named right above it."""
+    row, above = table[place], table[place - 1] if place else None
+    if above is None or len(above.texts) != len(row.texts) or _PERIOD.search(row.texts[0]):
+        return False
+    named = not any(_FIGURE.fullmatch(text) for text in above.texts if text) and all(above.texts[1:])
+    figures = [_FIGURE.fullmatch(text) is not None for text in row.texts if text]
+    return named and len(figures) > 1 and figures[0] and 2 * sum(figures) >= len(figures)
 
 
 def _is_header(row: _CutRow) -> bool:

@@ -14,7 +14,7 @@ import pytest
 
 from benchmarks.asked.__main__ import indexed
 from benchmarks.asked.questions import HELD_OUT, NONE, collections, questions
-from benchmarks.asked.sources import DEBIAN, MADE, PACKAGES
+from benchmarks.asked.sources import DEBIAN, GATHERED, MADE, PACKAGES
 from benchmarks.asked.windows import windows
 from benchmarks.reader import packed
 from kedge.core.settings import load_settings
@@ -26,7 +26,7 @@ TYPES = {*("how", "table", "number", "what", "why", "who-where-when", "yesno", "
 
 def test_every_collection_has_its_documents() -> None:
     made = {path.name for path in MADE.iterdir()}
-    assert set(collections()) == {*PACKAGES, *DEBIAN, *made}
+    assert set(collections()) == {*PACKAGES, *DEBIAN, *GATHERED, *made}
     assert set(HELD_OUT) < set(collections())
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
+from benchmarks.judge import written
 from benchmarks.real_questions import program, take_in
 from kedge.answer.cite.spans import cite
 from kedge.answer.evidence import ReadPassage
@@ -32,8 +33,8 @@ from kedge.evals.dataset import load
 from kedge.text.form import Form, ShapeKind, shape_of
 from kedge.text.question import Question
 
-SETS = {"real_questions": 1000, "squad2": 700, "clapnq": 303, "hotpotqa_train100": 100}
-"""Set and how many of its questions are used."""
+SETS = {"real_questions": 1000, "squad2": 700, "clapnq": 303, "hotpotqa_train100": 100, "written": 1098}
+"""Set and how many of its questions are used; `written` are those of `benchmarks.asked`."""
 SEED = 7
 _PLAIN = re.compile(r"[\W_]+")
 
@@ -71,12 +72,20 @@ class JudgedRow:
     """How a question was spoilt: what holds the answer was taken out, or it is asked for another time."""
 
 
-async def gathered(name: str, data: Path, cache: Path, home: Path | None) -> list[Gathered]:
-    """The questions of one set, from the cache if they were read before."""
+async def gathered(name: str, data: Path, cache: Path, home: Path | None, sources: Path | None) -> list[Gathered]:
+    """The questions of one set, from the cache if they were read before.
+
+    `sources` holds the documents of the written questions, which are not in the bench data.
+    """
     kept = cache / f"read_{name}.pickle"
     if not kept.is_file():
         cache.mkdir(parents=True, exist_ok=True)
-        questions = _real(data, home) if name == "real_questions" else _open_set(name, data)
+        if name == "written":
+            if sources is None:
+                sys.exit("--sources: name the folder that `python -m benchmarks.asked.sources` laid out.")
+            questions = _written(sources)
+        else:
+            questions = _real(data, home) if name == "real_questions" else _open_set(name, data)
         found: list[Gathered] = []
         async for one in questions:
             found.append(one)
@@ -119,6 +128,11 @@ async def _real(data: Path, home: Path | None) -> AsyncIterator[Gathered]:
             yield await _asked(engine, query, (one["id"], one["collection"], not one["unanswerable"], one))
 
 
+async def _written(sources: Path) -> AsyncIterator[Gathered]:
+    async for engine, query, about in written.asked(sources, SETS["written"]):
+        yield await _asked(engine, query, about)
+
+
 async def _asked(engine: Engine, query: Query, about: tuple[str, str, bool, Any]) -> Gathered:
     collection = await engine.collection(query.scope)
     query, _, hits = await engine.answerer.evidence(query, collection)
@@ -134,6 +148,9 @@ def rows_of(name: str, found: Sequence[Gathered], data: Path) -> list[JudgedRow]
     score = program(data / "real_questions" / "score.py")
     rows: list[JudgedRow] = []
     for one in found:
+        if name == "written":
+            rows += _of_written(one)
+            continue
         is_right, holds = (_of_real if name == "real_questions" else _of_set)(one, score)
         rows += _row(name, one, one.read, is_right, removed=False)
         rows += [_at_another_time(row) for row in rows[-1:] if row.held and row.signs.fits]
@@ -168,6 +185,15 @@ def _of_set(one: Gathered, _score: ModuleType) -> Tests:
         lambda text: any(answer in _words(text) for answer in wanted),
         lambda passage: passage.passage.external_id in one.known.gains,
     )
+
+
+def _of_written(one: Gathered) -> list[JudgedRow]:
+    verdict = composed(one.question, one.form, one.read, one.hits)
+    if verdict.signs is None or verdict.extracted is None:
+        return []
+    right = written.is_right(one.known, verdict.extracted, one.hits)
+    held = right or any(map(written.holds(one.known), one.read))
+    return [JudgedRow("written", one.group, one.form.kind, verdict.signs, one.answerable, right, held)]
 
 
 def _words(text: str) -> str:

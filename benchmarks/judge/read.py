@@ -40,9 +40,12 @@ WEIGHTS = {
     ("real_questions", True): 650.0, ("real_questions", False): 250.0, ("real_questions", "removed"): 90.0,
     ("squad2", True): 400.0, ("squad2", False): 450.0, ("clapnq", True): 200.0, ("clapnq", False): 230.0,
     ("hotpotqa_train100", True): 80.0, ("hotpotqa_train100", "removed"): 40.0, ("real_questions", "other time"): 40.0,
+    ("written", True): 900.0, ("written", False): 250.0,
 }  # fmt: skip
 """What all answerable (True), unanswerable (False) and spoilt questions of one set weigh together; others nothing."""
 PRIOR = 5.0
+RIGHT = 0.25
+"""What it counts that what would be answered is right, beside that what was read holds an answer at all."""
 
 
 def part_of(row: JudgedRow) -> tuple[str, bool | str]:
@@ -99,14 +102,15 @@ async def main() -> None:
     default = Path(os.environ.get("KEDGE_BENCH_DATA", ROOT.parent / "shared/data"))
     parser.add_argument("--data", type=Path, default=default)
     parser.add_argument("--cache", type=Path, default=ROOT / ".bench-cache/judge", help="folder for what was read")
+    parser.add_argument("--sources", type=Path, help="documents of the written questions (benchmarks.asked.sources)")
     parser.add_argument("--home", type=Path, help="a home that holds the collections of the real questions")
     parser.add_argument("--dry-run", action="store_true", help="print, but write nothing")
     given = parser.parse_args()
     rows: list[JudgedRow] = []
     for name in SETS:
-        rows += rows_of(name, await gathered(name, given.data, given.cache, given.home), given.data)
+        rows += rows_of(name, await gathered(name, given.data, given.cache, given.home, given.sources), given.data)
     values = columns(rows)
-    labels = np.array([float(row.held) for row in rows])
+    labels = np.array([(1 - RIGHT) * row.held + RIGHT * row.right for row in rows])
     parts = [part_of(row) for row in rows]
     weight = np.array([WEIGHTS.get(part, 0.0) / parts.count(part) for part in parts])
     weights = fit(values, labels, weight, NAMES, l2=PRIOR, signs=SIGNS).as_json()

@@ -10,7 +10,7 @@ from kedge.answer.computed.layout import LaidTable, laid_out
 from kedge.answer.computed.tables import DocumentTable
 from kedge.answer.computed.wanted import COMPUTED, says_how
 from kedge.answer.sheets.model import ReadingModel
-from kedge.answer.sheets.read import SheetReading, read_question
+from kedge.answer.sheets.read import SheetReading, WeighedQuestion, choose_reading, left_words, weigh_question
 from kedge.answer.sheets.sheet import build_sheet
 from kedge.answer.sheets.support import PlanReader
 
@@ -42,11 +42,16 @@ def computed(
     question: str, tables: Sequence[DocumentTable], model: ReadingModel, reader: PlanReader | None
 ) -> TableComputation | None:
     """The computation that is surely what was asked; None where there is none, or tables contradict. ModelError."""
-    found = [one for table in tables[:MOST_TABLES] if (one := _over(question, table, model, None)) is not None]
+    weighed = [one for table in tables[:MOST_TABLES] if (one := _weighed(question, table, model)) is not None]
+    pairs = [(one, made) for one in weighed if (made := _chosen(one, model, None)) is not None]
     if reader is not None:
-        found.sort(key=lambda one: (one.strange, one.left, -one.reading.chance))
-        again = [_over(question, one.table, model, reader) for one in found[:MOST_READ]]
-        found = [one for one in again if one is not None]
+        pairs.sort(key=lambda pair: (pair[1].strange, pair[1].left, -pair[1].reading.chance))
+        pairs = [
+            (one, made)
+            for one, _ in pairs[:MOST_READ]
+            if _may_be_sure(one) and (made := _chosen(one, model, reader)) is not None
+        ]
+    found = [made for _, made in pairs]
     sure = sorted((one for one in found if one.sure), key=lambda one: (one.laid.assumed, one.left, -one.reading.chance))
     if not sure:
         return None
@@ -64,22 +69,48 @@ def _said(reading: SheetReading) -> tuple[str, ...]:
     return tuple("".join(sign for sign in value if sign.isalnum()).lower() for value in reading.values)
 
 
-def _over(
-    question: str, table: DocumentTable, model: ReadingModel, reader: PlanReader | None
-) -> TableComputation | None:
+@dataclass(frozen=True, slots=True)
+class _WeighedTable:
+    """A question over one table, as far as it goes without a reader."""
+
+    table: DocumentTable
+    laid: LaidTable
+    known: frozenset[str]
+    """Terms that stand in the table or above it."""
+    weighed: WeighedQuestion
+
+
+def _weighed(question: str, table: DocumentTable, model: ReadingModel) -> _WeighedTable | None:
     laid = laid_out(question, table)
     if laid is None or len(laid.rows) < 2:
         return None
     inside = words_inside([*laid.names, *(cell.text for row in laid.rows for cell in row)])
     above = words_above(table)
     sheet = build_sheet(laid.names, [[cell.text for cell in row] for row in laid.rows])
-    read = read_question(without_context(laid.question, inside, above), sheet, model, reader)
-    left = [word for word in read.left if not says_how(word)]
+    weighed = weigh_question(without_context(laid.question, inside, above), sheet, model)
     known = inside | above | words_inside(row.statement.read for row in table.rows)
-    reading = next((one for one in read.readings if one.op in COMPUTED), None)
+    return _WeighedTable(table, laid, known, weighed)
+
+
+def _may_be_sure(one: _WeighedTable) -> bool:
+    """Whether any order of the answers could make the computation sure: else the reader need not be asked."""
+    best, made = one.weighed.best, one.weighed.made
+    computing = any(candidate.op in COMPUTED for candidate in best)
+    return computing and any(not unsaid(_left(left_words(made, candidate)), one.known) for candidate in best)
+
+
+def _left(words: Sequence[str]) -> list[str]:
+    return [word for word in words if not says_how(word)]
+
+
+def _chosen(one: _WeighedTable, model: ReadingModel, reader: PlanReader | None) -> TableComputation | None:
+    """The computation that is likeliest over one table. ModelError."""
+    read, laid, sheet = choose_reading(one.weighed, model, reader), one.laid, one.weighed.made.asked.sheet
+    reading = next((reading for reading in read.readings if reading.op in COMPUTED), None)
     if reading is None:
         return None
+    left = _left(read.left)
     measured = {sight.column for sight in sheet.sights} - {0, *reading.columns}
     sure = read.sure and reading is read.readings[0]
-    strange = [*unsaid(left, known), *named(left, [laid.names[place] for place in sorted(measured)])]
-    return TableComputation(table, laid, reading, sure and not strange, len(strange), len(left))
+    strange = [*unsaid(left, one.known), *named(left, [laid.names[place] for place in sorted(measured)])]
+    return TableComputation(one.table, laid, reading, sure and not strange, len(strange), len(left))

@@ -11,6 +11,7 @@ from kedge.answer.computed.answering import computed
 from kedge.answer.computed.tables import DocumentRow, DocumentTable
 from kedge.answer.computed.wanted import asks_computation
 from kedge.answer.sheets.model import shipped_model
+from kedge.core.stages import heard
 from kedge.core.values import Answer
 from kedge.text.statements.cut import statements
 from tests.answer.made import hit
@@ -143,6 +144,16 @@ def test_no_plan_is_read_where_the_answer_could_not_be_sure() -> None:
     assert computed(asked.format("electricity"), [table], model, _NeverAsked()) is None
     with pytest.raises(AssertionError, match="Old basin"):
         computed(asked.format("boats"), [table], model, _NeverAsked())
+
+
+def test_a_question_over_tables_is_searched_for_twice(harbour: Kedge) -> None:
+    """Once among all passages, once among those with tables: who computes sees what was found for the figure."""
+    stages: list[str] = []
+    with heard(stages.append):
+        ask(harbour, "How many boats do all moorings have in total?")
+    assert stages.count("vectors") == 2
+    assert stages.count("rerank") == 2
+    assert "compute" in stages
 
 
 def test_words_of_computing_are_known() -> None:

@@ -9,8 +9,9 @@ import numpy as np
 
 from kedge.answer.sheets.candidates import Candidate
 from kedge.answer.sheets.choice import Ranked, described, ranked, with_reader
-from kedge.answer.sheets.enumerate import Enumerated, enumerate_readings
+from kedge.answer.sheets.enumerate import Enumerated, enumerate_linked
 from kedge.answer.sheets.lines import Wordings, fitting, identity_of
+from kedge.answer.sheets.linking import LinkedQuestion, link
 from kedge.answer.sheets.model import ReadingModel
 from kedge.answer.sheets.sheet import Sheet, rows_of
 from kedge.answer.sheets.support import PlanReader
@@ -68,9 +69,9 @@ class WeighedQuestion:
     """Of each, as the weights alone have it."""
 
 
-def weigh_question(question: str, sheet: Sheet, model: ReadingModel) -> WeighedQuestion:
-    """Link, enumerate and weigh: all that is done without a reader."""
-    made = enumerate_readings(question, sheet, model.common)
+def weigh_question(question: str, linked: LinkedQuestion, sheet: Sheet, model: ReadingModel) -> WeighedQuestion:
+    """Enumerate and weigh: all that is done without a reader behind `link`."""
+    made = enumerate_linked(linked, sheet, model.common)
     if not made.candidates:
         return WeighedQuestion(question, made, (), np.zeros(0))
     found, rows = weighed_lines(made, model)
@@ -79,7 +80,7 @@ def weigh_question(question: str, sheet: Sheet, model: ReadingModel) -> WeighedQ
 
 def read_question(question: str, sheet: Sheet, model: ReadingModel, reader: PlanReader | None = None) -> SheetAnswer:
     """Link, enumerate, weigh and choose, by the reader too where there is one. ModelError where that fails."""
-    return choose_reading(weigh_question(question, sheet, model), model, reader)
+    return choose_reading(weigh_question(question, link(question, sheet), sheet, model), model, reader)
 
 
 def choose_reading(weighed: WeighedQuestion, model: ReadingModel, reader: PlanReader | None = None) -> SheetAnswer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, Select, bindparam, or_, select, true
+from sqlalchemy import BindParameter, Connection, Select, bindparam, or_, select
 
 from kedge.core.values import Concept, MentionKind, Predicate, Role, Scope, Triple
 from kedge.stores.batches import batches
@@ -171,7 +171,7 @@ def about(connection: Connection, scope: Scope, concept_ids: Sequence[str]) -> l
 def search_concepts(connection: Connection, scope: Scope, text: str, limit: int) -> list[Concept]:
     """Best first, then by key."""
     seqs = fulltext.of(connection).find_concepts(connection, scope, text, limit)
-    found = load_concepts(connection, true(), concepts.c.seq, seqs)
+    found = load_concepts(connection, seqs)
     return [found[seq] for seq in seqs]
 
 

@@ -113,5 +113,8 @@ def _in_turn(first: int, count: int) -> Iterator[range]:
 
 def is_english(text: str) -> bool:
     """Whether a text is in English, as far as its letters and function words tell."""
-    letters, latin = len(_LETTER.findall(text)), len(_LATIN.findall(text))
-    return 2 * latin >= letters and guess(text) == DEFAULT
+    if not text.isascii():
+        letters, latin = len(_LETTER.findall(text)), len(_LATIN.findall(text))
+        if 2 * latin < letters:
+            return False
+    return guess(text) == DEFAULT

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -154,6 +155,19 @@ def test_a_question_over_tables_is_searched_for_twice(harbour: Kedge) -> None:
     assert stages.count("vectors") == 2
     assert stages.count("rerank") == 2
     assert "compute" in stages
+
+
+def test_tables_are_not_searched_for_where_there_are_none(tmp_path: Path) -> None:
+    (tmp_path / "quay.md").write_text(
+        "# Quay\n\nThe north quay has 41 boats and the fish dock has 63 boats.\n", "utf-8"
+    )
+    stages: list[str] = []
+    with Kedge(tmp_path / "home") as kedge:
+        kedge.ingest(tmp_path / "quay.md", collection="harbour")
+        with heard(stages.append):
+            answer = ask(kedge, "How many boats has the fish dock?")
+    assert answer.short_answer == "63"
+    assert stages.count("vectors") == 1
 
 
 def test_words_of_computing_are_known() -> None:

@@ -180,13 +180,22 @@ class Answerer:
         """
         if shape_of(query.text).kind != "number" or not hits:
             return ()
-        where = all_of(query.where, Eq("has_table", True))
-        wider = replace(query, where=where, top_k=MAX_TOP_K)
-        found = await self._retriever.search(wider, collection, warn=False, shared=shared)
         known = {hit.passage.id for hit in hits}
-        question = await self.judging.question(query, collection)
-        others = best_rows(question, [hit for hit in found.hits if hit.passage.id not in known])
+        found = [hit for hit in await self._tabled(query, collection, MAX_TOP_K, shared) if hit.passage.id not in known]
+        if not found:
+            return ()
+        others = best_rows(await self.judging.question(query, collection), found)
         return tuple(replace(hit, rank=len(hits) + place) for place, hit in enumerate(others[:TABLES], 1))
+
+    async def _tabled(
+        self, query: Query, collection: Collection, limit: int, shared: SearchedQuestion
+    ) -> tuple[SearchHit, ...]:
+        """Passages with tables that are found for a question; nothing is searched for where there are none."""
+        where = all_of(query.where, Eq("has_table", True))
+        asked = replace(query, where=where, top_k=limit)
+        if not await self._retriever.holds(asked, collection):
+            return ()
+        return (await self._retriever.search(asked, collection, warn=False, shared=shared)).hits
 
     async def _judge(
         self, query: Query, collection: Collection, hits: Sequence[SearchHit], shared: SearchedQuestion
@@ -215,11 +224,9 @@ class Answerer:
         """What the tables of the hits, and of further passages with tables, give where that is asked for."""
         if not self._computing.asked(query.text) or not hits:
             return None
-        where = all_of(query.where, Eq("has_table", True))
-        tabled = replace(query, where=where, top_k=LOOKED_AT)
-        found = await self._retriever.search(tabled, collection, warn=False, shared=shared)
         known = {hit.passage.id for hit in hits}
-        further = [hit for hit in found.hits if hit.passage.id not in known]
+        found = await self._tabled(query, collection, LOOKED_AT, shared)
+        further = [hit for hit in found if hit.passage.id not in known]
         beside = [replace(hit, rank=len(hits) + place) for place, hit in enumerate(further, 1)]
         return await self._computing.over(query, hits, beside, verdict)
 

@@ -244,6 +244,16 @@ class Retriever:
             return await self._rank(query, query.top_k, collection, warn=warn, shared=shared)
         return await self.rank(query, query.top_k)
 
+    async def holds(self, query: Query, collection: Collection) -> bool:
+        """Whether the index has anything that passes the query's filter; NotFoundError if the index is gone by now.
+
+        What the actor in force may not read counts too.
+        """
+        if not collection.passages or query.where is None:
+            return collection.passages > 0
+        where = or_moving(query.where) if self._rewritten else query.where
+        return await self.stores.vectors.count(collection.index_name, query.scope.tenant, where) > 0
+
     async def rank(self, query: Query, limit: int, *, near: float | None = None) -> SearchResult:
         """The `limit` best passages. Read again once if the collection was re-indexed under our feet.
 

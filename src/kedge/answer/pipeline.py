@@ -29,6 +29,7 @@ from kedge.core.values import MAX_TOP_K, Answer, Collection, Json, Query, Search
 from kedge.core.values.filters import Eq, all_of
 from kedge.retrieve.pipeline import Retriever, SearchedQuestion
 from kedge.retrieve.ports import CollectionSource
+from kedge.retrieve.rarity import weighed_once
 from kedge.retrieve.sharing import QuestionReads
 from kedge.text.form import shape_of
 from kedge.text.question import Question
@@ -137,7 +138,8 @@ class Answerer:
     async def _found(self, query: Query) -> tuple[Query, SearchResult, _Judged]:
         """The question without slips of the pen, what was found for it, and what that says. OverloadedError."""
         async with self.line.place(query.scope.tenant):
-            return await self._found_now(query)
+            with weighed_once():
+                return await self._found_now(query)
 
     async def _found_now(self, query: Query) -> tuple[Query, SearchResult, _Judged]:
         collection = await self._collections.get(query.scope)

@@ -231,7 +231,7 @@ def _live(connection: Connection, scope: Scope, passage_ids: Sequence[str]) -> d
     live = of_seen(_LIVE)
     for ids in batches(dict.fromkeys(passage_ids)):
         values = {"ids": ids, "tenant": scope.tenant, "collection": scope.collection}
-        found.update((row[0], read_passage(row)) for row in connection.execute(live, values))
+        found.update((row[0], read_passage(row)) for row in connection.execute(live, values).all())
     return found
 
 

@@ -6,6 +6,7 @@ import asyncio
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
 from kedge.answer.evidence import ReadPassage, cut, define, readable, worth_reading
 from kedge.core.settings import Settings
@@ -111,6 +112,7 @@ def _in_turn(first: int, count: int) -> Iterator[range]:
     yield from (range(place, place + 1) for place in range(first, count))
 
 
+@lru_cache(maxsize=1024)
 def is_english(text: str) -> bool:
     """Whether a text is in English, as far as its letters and function words tell."""
     if not text.isascii():

@@ -33,9 +33,12 @@ from benchmarks.real_questions import program
 
 ROOT = Path(__file__).parents[2]
 WORKER = Path(__file__).with_name("worker.py")
+STATES = ("now", "before")
 SEED = 7
 WARM = 3
 """Questions that are asked before it counts."""
+SAME_EVERYWHERE = {"OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+"""One thread for products of arrays, as `kedge` has it; sets in the same order in both states."""
 _PLAIN = re.compile(r"[\W_]+")
 
 
@@ -93,7 +96,7 @@ def answering(checkout: Path, home: Path) -> Iterator[subprocess.Popen[str]]:
         copy = shutil.copytree(home, Path(made) / "home")
         with subprocess.Popen(
             [sys.executable, str(WORKER), str(copy)],
-            env={**kept, "PYTHONPATH": str(checkout / "src"), "OPENBLAS_NUM_THREADS": "1"},  # as `kedge` has it
+            env={**kept, **SAME_EVERYWHERE, "PYTHONPATH": str(checkout / "src")},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -176,6 +179,18 @@ def stages(rows: Sequence[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def same(rows: Sequence[dict[str, Any]]) -> str:
+    """By set, how many answers are the same in both states to the last sign: words, probability, citations and hits."""
+    lines: list[str] = []
+    for name in dict.fromkeys(row["set"] for row in rows):
+        now, before = ({row["id"]: row for row in rows if row["set"] == name and row["state"] == s} for s in STATES)
+        if before:
+            alike = [key for key, row in now.items() if row["digest"] == before[key]["digest"]]
+            others = ", ".join(sorted(now.keys() - alike)) or "none"
+            lines.append(f"{name}: {len(alike)} of {len(now)} answers are the same in both states; others: {others}")
+    return "\n".join(lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.answer_cost", description=__doc__)
     parser.add_argument("--squad2", type=Path, metavar="HOME", help="a home with the collection squad2")
@@ -187,11 +202,11 @@ def main() -> None:
     homes = {name: home for name, home in (("squad2", given.squad2), ("real_questions", given.real)) if home}
     if not homes:
         parser.error("name a home: --squad2 HOME, --real HOME or both")
-    checkouts = {"now": ROOT} | ({"before": given.before.resolve()} if given.before else {})
+    checkouts = {STATES[0]: ROOT} | ({STATES[1]: given.before.resolve()} if given.before else {})
     rows = [row for name, home in homes.items() for row in measure(name, checkouts, home, given.questions)]
     if given.out:
         given.out.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    print(table(rows), stages(rows), sep="\n\n")
+    print(table(rows), stages(rows), same(rows), sep="\n\n")
 
 
 if __name__ == "__main__":

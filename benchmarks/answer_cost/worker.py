@@ -6,6 +6,7 @@ It uses nothing of the benchmarks and of Kedge only what earlier states have too
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import sys
 import time
@@ -17,7 +18,7 @@ from typing import Any
 from kedge.core.ids import new_id
 from kedge.core.settings import load_settings
 from kedge.core.stages import watched
-from kedge.core.values import DEFAULT_TENANT, Query, Scope
+from kedge.core.values import DEFAULT_TENANT, Answer, Query, Scope
 from kedge.engine.engine import Engine
 from kedge.models.read.reader import Readable, open_reader
 
@@ -93,11 +94,20 @@ async def answer(engine: Engine, asked: dict[str, Any]) -> dict[str, Any]:
         "short_answer": said.short_answer,
         "answer": said.answer,
         "probability": said.evidence_probability,
+        "digest": digest(said),
         "cpu_ms": 1000 * spent,
         "wall_ms": 1000 * waited,
         "stages": {name: 1000 * seconds for name, seconds in cpu.seconds.items()},
         "control_ms": 1000 * control(engine),
     }
+
+
+def digest(said: Answer) -> str:
+    """Stands for all that an answer says and shows, to the last sign."""
+    cited = [(one.passage_id, one.start, one.end, one.snippet, one.relevance_score) for one in said.citations]
+    shown = [(hit.passage.id, hit.rank, hit.score) for hit in said.hits]
+    told = (said.answer, said.short_answer, said.confidence, said.evidence_probability, cited, shown)
+    return hashlib.sha256(repr(told).encode()).hexdigest()
 
 
 def control(engine: Engine) -> float:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 
 from kedge import Kedge
+from kedge.answer.computed.answering import computed
+from kedge.answer.computed.tables import DocumentRow, DocumentTable
 from kedge.answer.computed.wanted import asks_computation
+from kedge.answer.sheets.model import shipped_model
+from kedge.core.stages import heard
 from kedge.core.values import Answer
+from kedge.text.statements.cut import statements
+from tests.answer.made import hit
 
 REPORT = """# Harbour report
 
@@ -119,6 +126,48 @@ def test_a_look_up_stays_with_the_reader(harbour: Kedge, question: str) -> None:
 @pytest.mark.parametrize("question", ["Which mooring has the most electricity?", "Which mooring has the most cranes?"])
 def test_nothing_is_computed_where_a_word_stands_nowhere_in_the_table(harbour: Kedge, question: str) -> None:
     assert "plan" not in ask(harbour, question).metadata
+
+
+class _NeverAsked:
+    """A reader of plans that fails the test where it is asked."""
+
+    digest = shipped_model().reader
+
+    def support(self, question: str, identity: str, lines: Sequence[str]) -> Sequence[float]:
+        raise AssertionError(f"read for {question!r}: {lines}")
+
+
+def test_no_plan_is_read_where_the_answer_could_not_be_sure() -> None:
+    text = REPORT[REPORT.index("| Mooring") :]
+    passage = hit("Moorings", text).passage
+    table = DocumentTable(tuple(DocumentRow(passage, one) for one in statements(text)))
+    model, asked = shipped_model(), "Which mooring has the most {}?"
+    assert computed(asked.format("electricity"), [table], model, _NeverAsked()) is None
+    with pytest.raises(AssertionError, match="Old basin"):
+        computed(asked.format("boats"), [table], model, _NeverAsked())
+
+
+def test_a_question_over_tables_is_searched_for_twice(harbour: Kedge) -> None:
+    """Once among all passages, once among those with tables: who computes sees what was found for the figure."""
+    stages: list[str] = []
+    with heard(stages.append):
+        ask(harbour, "How many boats do all moorings have in total?")
+    assert stages.count("vectors") == 2
+    assert stages.count("rerank") == 2
+    assert "compute" in stages
+
+
+def test_tables_are_not_searched_for_where_there_are_none(tmp_path: Path) -> None:
+    (tmp_path / "quay.md").write_text(
+        "# Quay\n\nThe north quay has 41 boats and the fish dock has 63 boats.\n", "utf-8"
+    )
+    stages: list[str] = []
+    with Kedge(tmp_path / "home") as kedge:
+        kedge.ingest(tmp_path / "quay.md", collection="harbour")
+        with heard(stages.append):
+            answer = ask(kedge, "How many boats has the fish dock?")
+    assert answer.short_answer == "63"
+    assert stages.count("vectors") == 1
 
 
 def test_words_of_computing_are_known() -> None:

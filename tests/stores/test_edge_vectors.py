@@ -15,10 +15,11 @@ import pytest
 from kedge.core.errors import ConfigError, DiskFullError, HomeBusyError, NotFoundError, StoreError
 from kedge.core.settings import Settings
 from kedge.core.values.filters import Eq, Range
-from kedge.stores.ports import CanKeywordSearch, CanOptimize, IndexSpec, Point, VectorStore
+from kedge.stores.ports import CanKeywordSearch, CanOptimize, IndexSpec, Point, StoredPoint, VectorStore
 from kedge.stores.vectors.edge import EdgeVectors, open_vectors
 from kedge.stores.vectors.edge import store as edge_store
 from kedge.stores.vectors.edge.faults import translated
+from kedge.stores.vectors.edge.remembered import RememberedPoints
 from kedge.stores.vectors.memory import MemoryVectors
 from kedge.stores.vectors.rules import MOST_TIED, SPARE
 from kedge.testing.vectors.opened import (
@@ -343,3 +344,44 @@ def test_a_tie_of_thousands_is_not_sorted_for_every_question(
     assert len(set(found)) == 5
     assert found[0] == id_of(9_999)
     assert fetched == [5 + SPARE, 4 * (5 + SPARE), 16 * (5 + SPARE), 5 + SPARE + MOST_TIED]
+
+
+def test_a_point_that_is_read_again_is_as_it_was_written_last(tmp_path: Path) -> None:
+    """Points that were read are remembered: what is written, removed or made anew under their name is not."""
+
+    async def scenario() -> None:
+        store = EdgeVectors(tmp_path)
+        await store.create(SPEC)
+        ids = [id_of(number) for number in (3, 1, 2)]
+        await store.upsert(INDEX, "acme", [point(number, (number, 1, 0, 0), f"word{number}") for number in (1, 2, 3)])
+        for _ in range(2):
+            found = await store.read(INDEX, "acme", [*ids, id_of(9)])
+            assert list(found) == ids
+            assert np.allclose(found[ids[0]].vector, np.array((3, 1, 0, 0)) / np.sqrt(10), atol=1e-6)
+        assert await store.read(INDEX, "other", ids) == {}
+        await store.upsert(INDEX, "acme", [point(3, (0, 0, 1, 0), "quay")])
+        again = (await store.read(INDEX, "acme", ids))[ids[0]]
+        assert np.allclose(again.vector, (0, 0, 1, 0))
+        assert again.terms != found[ids[0]].terms
+        await store.delete(INDEX, "acme", [ids[1]])
+        assert list(await store.read(INDEX, "acme", ids)) == [ids[0], ids[2]]
+        await store.drop(INDEX)
+        await store.create(SPEC)
+        assert await store.read(INDEX, "acme", ids) == {}
+        await store.close()
+
+    asyncio.run(scenario())
+
+
+def test_what_is_written_while_it_is_read_is_not_remembered() -> None:
+    old, new = (StoredPoint(np.ones(4, dtype=np.float32), {number: 1.0}) for number in (1, 2))
+    remembered = RememberedPoints(most=2)
+    _, before = remembered.known(INDEX, "acme", ["a"])
+    remembered.forget(INDEX, "acme", ["a"])
+    remembered.keep(INDEX, "acme", {"a": old}, before)
+    found, now = remembered.known(INDEX, "acme", ["a"])
+    assert found == {}
+    remembered.keep(INDEX, "acme", {"a": new, "b": old}, now)
+    remembered.known(INDEX, "acme", ["a"])
+    remembered.keep(INDEX, "acme", {"c": old}, now)
+    assert remembered.known(INDEX, "acme", "abc")[0] == {"a": new, "c": old}

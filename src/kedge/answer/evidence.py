@@ -70,23 +70,24 @@ class ReadPassage:
 
 def cut(passage: Passage) -> tuple[Statement, ...]:
     """The statements of a passage without those that give orders to a reader, its tables called by their section."""
-    caption = passage.section_path[-1] if passage.section_path else ""
-    listed = any(_REFERENCES.fullmatch(part) for part in passage.section_path[-2:])
-    orders = ordering_spans(passage.text, surely=True)
     head = passage.metadata.get(TABLE_HEAD)
-    made = _cut(passage.text, caption, head if isinstance(head, str) else "")
-    headings = {_letters(part) for part in (passage.title, *passage.section_path) if not is_dated(part)}
+    return _cut(passage.text, passage.title, passage.section_path, head if isinstance(head, str) else "")
+
+
+@lru_cache(maxsize=1024)
+def _cut(text: str, title: str, section_path: tuple[str, ...], table_head: str) -> tuple[Statement, ...]:
+    """Remembered: an answer looks at the same passage several times, and the next question at many of the same."""
+    caption = section_path[-1] if section_path else ""
+    listed = any(_REFERENCES.fullmatch(part) for part in section_path[-2:])
+    orders = ordering_spans(text, surely=True)
+    made = statements(text, caption, table_head=table_head)
+    headings = {_letters(part) for part in (title, *section_path) if not is_dated(part)}
     said = [one for one in made if _letters(one.read) not in headings and not inside(orders, one.start, one.end)]
     return tuple(one for one in said if one.kind == "row" or not listed)
 
 
 def _letters(text: str) -> str:
     return _NO_LETTERS.sub("", text.casefold())
-
-
-@lru_cache(maxsize=512)
-def _cut(text: str, caption: str, table_head: str) -> tuple[Statement, ...]:
-    return tuple(statements(text, caption, table_head=table_head))
 
 
 def worth_reading(question: Question, asked: Sequence[Period], made: Sequence[Statement]) -> tuple[Statement, ...]:

@@ -28,8 +28,10 @@ from kedge.core.settings import Settings
 from kedge.core.stages import apart, stage
 from kedge.core.values import MAX_TOP_K, Answer, Collection, Json, Query, SearchHit, SearchResult, StreamEvent
 from kedge.core.values.filters import Eq, all_of
-from kedge.retrieve.pipeline import Retriever
+from kedge.retrieve.pipeline import Retriever, SearchedQuestion
 from kedge.retrieve.ports import CollectionSource
+from kedge.retrieve.rarity import weighed_once
+from kedge.retrieve.sharing import QuestionReads
 from kedge.text.form import shape_of
 from kedge.text.question import Question
 
@@ -137,46 +139,72 @@ class Answerer:
     async def _found(self, query: Query) -> tuple[Query, SearchResult, _Judged]:
         """The question without slips of the pen, what was found for it, and what that says. OverloadedError."""
         async with self.line.place(query.scope.tenant):
-            return await self._found_now(query)
+            with weighed_once():
+                return await self._found_now(query)
 
     async def _found_now(self, query: Query) -> tuple[Query, SearchResult, _Judged]:
         collection = await self._collections.get(query.scope)
-        query, result, hits = await self.evidence(query, collection)
+        query, result, hits, shared = await self._evidence(query, collection)
         with stage("judge", hits=len(hits)):
-            judged = await self._judge(query, collection, hits)
+            judged = await self._judge(query, collection, hits, shared)
         return query, replace(result, hits=result.hits[: query.top_k]), judged
 
     async def evidence(self, query: Query, collection: Collection) -> tuple[Query, SearchResult, tuple[SearchHit, ...]]:
         """The question without slips of the pen, what was found for it, and all that an answer may be made of."""
-        result, hits = await self._looked_at(query, collection)
+        query, result, hits, _ = await self._evidence(query, collection)
+        return query, result, hits
+
+    async def _evidence(
+        self, query: Query, collection: Collection
+    ) -> tuple[Query, SearchResult, tuple[SearchHit, ...], SearchedQuestion]:
+        """And what further searches for the question can use of these."""
+        shared: SearchedQuestion = QuestionReads()
+        result, hits = await self._looked_at(query, collection, shared)
         meant = await self.judging.as_meant(query, collection, hits)
         if meant != query.text:
             query = replace(query, text=meant)
-            result, hits = await self._looked_at(query, collection)
-        return query, result, hits
+            result, hits = await self._looked_at(query, collection, shared)
+        return query, result, hits, shared
 
-    async def _looked_at(self, query: Query, collection: Collection) -> tuple[SearchResult, tuple[SearchHit, ...]]:
+    async def _looked_at(
+        self, query: Query, collection: Collection, shared: SearchedQuestion
+    ) -> tuple[SearchResult, tuple[SearchHit, ...]]:
         """More is looked at than is asked for: the best passage is not always the one that says it."""
-        result = await self._retriever.search(replace(query, top_k=max(query.top_k, LOOKED_AT)), collection)
-        return result, (*result.hits, *await self._tables(query, collection, result.hits))
+        wider = replace(query, top_k=max(query.top_k, LOOKED_AT))
+        result = await self._retriever.search(wider, collection, shared=shared)
+        return result, (*result.hits, *await self._tables(query, collection, result.hits, shared))
 
-    async def _tables(self, query: Query, collection: Collection, hits: Sequence[SearchHit]) -> tuple[SearchHit, ...]:
+    async def _tables(
+        self, query: Query, collection: Collection, hits: Sequence[SearchHit], shared: SearchedQuestion
+    ) -> tuple[SearchHit, ...]:
         """Further passages with tables whose rows have most of the question, where a figure is asked for.
 
         A long table is far from every question as a whole, and one of its rows may be all that is asked.
         """
         if shape_of(query.text).kind != "number" or not hits:
             return ()
-        where = all_of(query.where, Eq("has_table", True))
-        found = await self._retriever.search(replace(query, where=where, top_k=MAX_TOP_K), collection, warn=False)
         known = {hit.passage.id for hit in hits}
-        question = await self.judging.question(query, collection)
-        others = best_rows(question, [hit for hit in found.hits if hit.passage.id not in known])
+        found = [hit for hit in await self._tabled(query, collection, MAX_TOP_K, shared) if hit.passage.id not in known]
+        if not found:
+            return ()
+        others = best_rows(await self.judging.question(query, collection), found)
         return tuple(replace(hit, rank=len(hits) + place) for place, hit in enumerate(others[:TABLES], 1))
 
-    async def _judge(self, query: Query, collection: Collection, hits: Sequence[SearchHit]) -> _Judged:
+    async def _tabled(
+        self, query: Query, collection: Collection, limit: int, shared: SearchedQuestion
+    ) -> tuple[SearchHit, ...]:
+        """Passages with tables that are found for a question; nothing is searched for where there are none."""
+        where = all_of(query.where, Eq("has_table", True))
+        asked = replace(query, where=where, top_k=limit)
+        if not await self._retriever.holds(asked, collection):
+            return ()
+        return (await self._retriever.search(asked, collection, warn=False, shared=shared)).hits
+
+    async def _judge(
+        self, query: Query, collection: Collection, hits: Sequence[SearchHit], shared: SearchedQuestion
+    ) -> _Judged:
         verdict = await self.judging.verdict(query, collection, hits)
-        figured = await self._figured(query, collection, hits, verdict)
+        figured = await self._figured(query, collection, hits, verdict, shared)
         if figured is not None:
             extracted, kept = only_cited(figured.extracted, (*hits, *figured.joined), query.top_k)
             return _Judged(figured.probability, extracted, kept, verdict.question, collection, verdict.read)
@@ -189,15 +217,19 @@ class Answerer:
         return _Judged(verdict.probability, extracted, kept, verdict.question, collection, verdict.read)
 
     async def _figured(
-        self, query: Query, collection: Collection, hits: Sequence[SearchHit], verdict: AnswerVerdict
+        self,
+        query: Query,
+        collection: Collection,
+        hits: Sequence[SearchHit],
+        verdict: AnswerVerdict,
+        shared: SearchedQuestion,
     ) -> FiguredAnswer | None:
         """What the tables of the hits, and of further passages with tables, give where that is asked for."""
         if not self._computing.asked(query.text) or not hits:
             return None
-        where = all_of(query.where, Eq("has_table", True))
-        found = await self._retriever.search(replace(query, where=where, top_k=LOOKED_AT), collection, warn=False)
         known = {hit.passage.id for hit in hits}
-        further = [hit for hit in found.hits if hit.passage.id not in known]
+        found = await self._tabled(query, collection, LOOKED_AT, shared)
+        further = [hit for hit in found if hit.passage.id not in known]
         beside = [replace(hit, rank=len(hits) + place) for place, hit in enumerate(further, 1)]
         return await self._computing.over(query, hits, beside, verdict)
 

@@ -6,6 +6,7 @@ import asyncio
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
 from kedge.answer.evidence import ReadPassage, cut, define, readable, worth_reading
 from kedge.core.settings import Settings
@@ -111,7 +112,11 @@ def _in_turn(first: int, count: int) -> Iterator[range]:
     yield from (range(place, place + 1) for place in range(first, count))
 
 
+@lru_cache(maxsize=1024)
 def is_english(text: str) -> bool:
     """Whether a text is in English, as far as its letters and function words tell."""
-    letters, latin = len(_LETTER.findall(text)), len(_LATIN.findall(text))
-    return 2 * latin >= letters and guess(text) == DEFAULT
+    if not text.isascii():
+        letters, latin = len(_LETTER.findall(text)), len(_LATIN.findall(text))
+        if 2 * latin < letters:
+            return False
+    return guess(text) == DEFAULT

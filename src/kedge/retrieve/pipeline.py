@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,7 @@ from kedge.retrieve.ports import CollectionSource
 from kedge.retrieve.rarity import term_weights
 from kedge.retrieve.rerank import adaptive, exact_blend, smooth
 from kedge.retrieve.second import READ, best_cover, by_steps, takes_steps
+from kedge.retrieve.sharing import QuestionReads
 from kedge.retrieve.soft import open_vectors, soft_match
 from kedge.retrieve.topical import WHOLE, by_topic, seeks_topic
 from kedge.retrieve.when import asks_for_now, by_time, newest_first
@@ -112,6 +114,18 @@ def validate(query: Query, most: int = MAX_TOP_K) -> None:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Ordered:
+    """A search whose candidates are in order."""
+
+    run: _QueryRun
+    fused: list[Fused]
+    ranked: list[Fused]
+
+
+SearchedQuestion: TypeAlias = QuestionReads[_Ordered]
+
+
 @dataclass(slots=True)
 class _QueryRun:
     """One query on its way; what each stage found and how long it took."""
@@ -142,8 +156,8 @@ class _QueryRun:
     """How surely each that the chain reader read is a step of the answer."""
     stored: dict[str, StoredPoint] = field(default_factory=dict)
     """Points of candidates, read from the store."""
-    points: StoredFeatures | None = None
-    """Reads them, and remembers what it has read."""
+    shared: QuestionReads[_Ordered] = field(default_factory=QuestionReads)
+    """What this search shares with others for the same question."""
     passages: dict[str, Passage | None] = field(default_factory=dict)
     """What the catalog was asked for: each passage, or None for one that it does not show to readers."""
     since: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -213,14 +227,32 @@ class Retriever:
         if self._settings.reranker == "default":
             await asyncio.to_thread(open_vectors)
 
-    async def search(self, query: Query, collection: Collection | None = None, *, warn: bool = True) -> SearchResult:
+    async def search(
+        self,
+        query: Query,
+        collection: Collection | None = None,
+        *,
+        warn: bool = True,
+        shared: SearchedQuestion | None = None,
+    ) -> SearchResult:
         """The query's `top_k` best passages; of the collection as given, NotFoundError if its index is gone by now.
 
         `warn`: whether it is worth a warning that nothing is found; not where another search stands beside it.
+        `shared`: what other searches for the same question have read just before, in a collection as given.
         """
         if collection is not None:
-            return await self._rank(query, query.top_k, collection, warn=warn)
+            return await self._rank(query, query.top_k, collection, warn=warn, shared=shared)
         return await self.rank(query, query.top_k)
+
+    async def holds(self, query: Query, collection: Collection) -> bool:
+        """Whether the index has anything that passes the query's filter; NotFoundError if the index is gone by now.
+
+        What the actor in force may not read counts too.
+        """
+        if not collection.passages or query.where is None:
+            return collection.passages > 0
+        where = or_moving(query.where) if self._rewritten else query.where
+        return await self.stores.vectors.count(collection.index_name, query.scope.tenant, where) > 0
 
     async def rank(self, query: Query, limit: int, *, near: float | None = None) -> SearchResult:
         """The `limit` best passages. Read again once if the collection was re-indexed under our feet.
@@ -238,18 +270,37 @@ class Retriever:
             raise
 
     async def _rank(
-        self, query: Query, limit: int, collection: Collection, near: float | None = None, *, warn: bool = True
+        self,
+        query: Query,
+        limit: int,
+        collection: Collection,
+        near: float | None = None,
+        *,
+        warn: bool = True,
+        shared: SearchedQuestion | None = None,
     ) -> SearchResult:
+        known: SearchedQuestion = QuestionReads() if shared is None or self._rewritten else shared
+        known.of(query.text, collection.index_name, graph=self._with_graph(query))
         with in_collection(query.scope.collection, collection.embedder), asked_once():
-            return await self._ranked(query, limit, collection, near, warn=warn)
+            return await self._ranked(query, limit, collection, near, warn=warn, shared=known)
 
     async def _ranked(
-        self, query: Query, limit: int, collection: Collection, near: float | None, *, warn: bool
+        self,
+        query: Query,
+        limit: int,
+        collection: Collection,
+        near: float | None,
+        *,
+        warn: bool,
+        shared: SearchedQuestion,
     ) -> SearchResult:
         if not collection.passages:  # its index may not be made yet, or be dropped already
             return SearchResult(query.text, (), {"total": 0.0})
         started = time.perf_counter()
-        run = await self._embed(query, collection)
+        run = await self._embed(query, collection, shared)
+        known = shared.found(run.where, run.index_where)
+        if known is not None:
+            run = replace(known.run, query=query, timings=run.timings, passages=dict(known.run.passages))
         fused, kept, passages = await self._found(run, limit)
         if self._rewritten and (run.unseen or await self._changing(query.scope, run.since)):
             run, fused, kept, passages = await self._settled(run, kept, passages, limit)
@@ -281,9 +332,8 @@ class Retriever:
         """
         for _ in range(LOOKS):
             seen = [(item.passage_id, passages[item.passage_id].version_id) for item in kept]
-            run = replace(
-                run, passages={}, reads=0, unseen=set(), graph=GraphResult((), {}), stored={}, said={}, points=None
-            )
+            run = replace(run, passages={}, reads=0, unseen=set(), graph=GraphResult((), {}), stored={}, said={})
+            run.shared = QuestionReads()
             fused, kept, passages = await self._found(run, limit)
             if seen == [(item.passage_id, passages[item.passage_id].version_id) for item in kept]:
                 break
@@ -291,6 +341,15 @@ class Retriever:
 
     async def _found(self, run: _QueryRun, limit: int) -> tuple[list[Fused], list[Fused], dict[str, Passage]]:
         """All candidates, those that are kept of them, and their passages."""
+        known = run.shared.found(run.where, run.index_where)
+        fused, ranked = (known.fused, known.ranked) if known is not None else await self._in_order(run)
+        with run.timed("live"):
+            kept, passages = await self._live(run, ranked, limit)
+            await self._measure(run, kept)
+        return fused, kept, passages
+
+    async def _in_order(self, run: _QueryRun) -> tuple[list[Fused], list[Fused]]:
+        """All candidates, as they were fused and in their final order."""
         await self._channels(run)
         with run.timed("fuse"):
             fused = self._fuse(run)
@@ -298,12 +357,10 @@ class Retriever:
         with run.timed("rerank"):
             ranked = await self._timely(run, await self._stepped(run, await self._rerank(run, fused)))
         run.reranked_top = ranked[0].score if ranked else None
-        with run.timed("live"):
-            kept, passages = await self._live(run, ranked, limit)
-            await self._measure(run, kept)
-        return fused, kept, passages
+        run.shared.searched.append((run.where, run.index_where, _Ordered(run, fused, ranked)))
+        return fused, ranked
 
-    async def _embed(self, query: Query, collection: Collection) -> _QueryRun:
+    async def _embed(self, query: Query, collection: Collection, shared: SearchedQuestion) -> _QueryRun:
         started = time.perf_counter()
         embedder = await self._collections.embedder_of(collection)
         with stage("embed"):
@@ -313,7 +370,7 @@ class Retriever:
         narrowed = await narrowed_to(self.stores.catalog, query.scope)
         within = None if narrowed is None else condition(narrowed)
         asked = all_of(or_moving(where) if self._rewritten else where, within)
-        run = _QueryRun(query, collection, where, asked, vector, within=within)
+        run = _QueryRun(query, collection, where, asked, vector, within=within, shared=shared)
         run.unsettled = narrowed is not None and bool(narrowed.unsettled)
         run.timings["embed"] = 1000 * (time.perf_counter() - started)
         return run
@@ -371,22 +428,27 @@ class Retriever:
             return None
         points = self.stores.vectors
         reader = self._points(run, points) if isinstance(points, CanReadPoints) else None
-        with run.timed("graph_question"):
-            return await read_question(self.stores.graph, run.query.scope, run.query.text, reader=reader)
+        if run.shared.named is None:
+            with run.timed("graph_question"):
+                scope, text = run.query.scope, run.query.text
+                run.shared.named = await read_question(self.stores.graph, scope, text, reader=reader)
+        return run.shared.named
 
     def _points(self, run: _QueryRun, points: CanReadPoints) -> StoredFeatures:
         """What reads the store for this run: each point once."""
-        if run.points is None:
-            run.points = StoredFeatures(points, run.collection.index_name)
-        return run.points
+        if run.shared.points is None:
+            run.shared.points = StoredFeatures(points, run.collection.index_name)
+        return run.shared.points
 
     def _with_graph(self, query: Query) -> bool:
         """Whether the graph is to be searched: by the query and by the settings."""
         return query.include_graph and "graph" in self._settings.channels
 
     async def _weights(self, run: _QueryRun) -> Mapping[int, float]:
-        idf = await term_weights(self.stores.vectors, run.collection, run.query.text, run.within)
-        return weigh_question(run.query.text, SPARSE, idf)
+        if run.shared.weights is None:
+            idf = await term_weights(self.stores.vectors, run.collection, run.query.text, run.within)
+            run.shared.weights = weigh_question(run.query.text, SPARSE, idf)
+        return run.shared.weights
 
     async def _walk(self, run: _QueryRun, question: NamedConcepts, points: CanReadPoints) -> GraphResult:
         asked = TraversalQuestion(run.query.text, run.vector, run.weights)

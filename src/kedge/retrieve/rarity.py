@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from kedge.core.values import Collection
 from kedge.core.values.filters import Filter
@@ -12,6 +14,18 @@ from kedge.text.analyze import SparseTerms, term_id
 
 Idf = Callable[[str], float]
 _SPARSE = SparseTerms()
+_KNOWN: ContextVar[dict[tuple[str, str, str], dict[int, float]] | None] = ContextVar("kedge_rarity", default=None)
+"""By index, question and what may be read of it."""
+
+
+@contextmanager
+def weighed_once() -> Iterator[None]:
+    """Within the block, one question, the store is asked once how rare the question's terms are."""
+    token = _KNOWN.set({})
+    try:
+        yield
+    finally:
+        _KNOWN.reset(token)
 
 
 async def term_weights(
@@ -21,6 +35,18 @@ async def term_weights(
 
     `within`: what the actor in force may read, where that is a part of the collection.
     """
+    known = _KNOWN.get()
+    if known is None:
+        return await _term_weights(vectors, collection, question, within)
+    asked = (collection.index_name, question, repr(within))
+    if asked not in known:
+        known[asked] = await _term_weights(vectors, collection, question, within)
+    return known[asked]
+
+
+async def _term_weights(
+    vectors: VectorStore, collection: Collection, question: str, within: Filter | None
+) -> dict[int, float]:
     ids = list(_SPARSE.query_weights(question))
     if within is not None and isinstance(vectors, CanWeighWithin):
         found = await vectors.term_idf_within(collection.index_name, collection.scope.tenant, ids, within)

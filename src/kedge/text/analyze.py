@@ -52,6 +52,8 @@ _PLAIN = re.compile("[a-z]+(?: [a-z]+)*")
 _DATE = re.compile(r"\b(?:(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)|(?P<dd>\d{1,2})\.(?P<mm>\d{1,2})\.(?P<yy>\d{4}))\b")
 _MONTHS = "January February March April May June July August September October November December".split()
 _APOSTROPHE = re.compile("['’]")
+LONGEST_REMEMBERED = 600
+"""Characters of a text whose terms are remembered: of a sentence or a row, not of a document."""
 _STOP = frozenset(
     "a an and are as at be been but by did do does for from had has have he her his how if in into is it its of on or "
     "she such that the their then there these they this to was were what when where which who whom whose why will with "
@@ -107,8 +109,20 @@ def terms(text: str, language: str | None = None) -> list[str]:
 
     `language` names a Snowball algorithm; by default it is guessed from the text.
     """
+    if len(text) > LONGEST_REMEMBERED:
+        return _terms(text, language)
+    return list(_remembered(text, language))
+
+
+def _terms(text: str, language: str | None) -> list[str]:
     stem = _stemmer(language or guess(text))
     return [stem(word) for word in words(text) if word not in _STOP]
+
+
+@lru_cache(maxsize=8192)
+def _remembered(text: str, language: str | None) -> tuple[str, ...]:
+    """A question is held against the same statements again and again: when they are chosen, read, weighed, shown."""
+    return tuple(_terms(text, language))
 
 
 def _dates_in_words(text: str) -> str:

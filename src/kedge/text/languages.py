@@ -7,6 +7,7 @@ function words than English to leave English, the default.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import lru_cache
 
 DEFAULT = "english"
@@ -22,6 +23,10 @@ _FUNCTION_WORDS = {
     "swedish": "och att det som en på är av för med den till inte om ett har de var vem vad när hur från",
 }
 _WORDS = {name: frozenset(words.split()) for name, words in _FUNCTION_WORDS.items()}
+_LANGUAGES_OF = {
+    word: tuple(name for name, known in _WORDS.items() if word in known) for word in frozenset().union(*_WORDS.values())
+}
+"""By a function word, the languages that have it."""
 _SCRIPTS = (
     ("russian", re.compile("[\u0400-\u04ff]")),
     ("greek", re.compile("[\u0370-\u03ff]")),
@@ -56,16 +61,20 @@ def speaks(text: str, language: str) -> bool | None:
     return True if known.intersection(words) else None if len(words) < _FEWEST else False
 
 
-@lru_cache(maxsize=4096)
 def guess(text: str) -> str:
     """Name of the Snowball algorithm that fits `text` best; `english` when nothing speaks for another."""
-    sample = text[:_SAMPLE].lower()
-    for name, letters in _SCRIPTS:
-        if len(letters.findall(sample)) * 3 > len(sample):
-            return name
-    words = _WORD.findall(sample)
-    scores = {name: sum(word in known for word in words) for name, known in _WORDS.items()}
+    return _guess(text[:_SAMPLE])
+
+
+@lru_cache(maxsize=4096)
+def _guess(sample: str) -> str:
+    sample = sample.lower()
+    if not sample.isascii():
+        for name, letters in _SCRIPTS:
+            if len(letters.findall(sample)) * 3 > len(sample):
+                return name
+    counts = Counter(name for word in _WORD.findall(sample) for name in _LANGUAGES_OF.get(word, ()))
     if "¿" in sample or "ñ" in sample:
-        scores["spanish"] += 3
-    best = max(scores, key=lambda name: scores[name])
-    return best if scores[best] >= scores[DEFAULT] + 2 else DEFAULT
+        counts["spanish"] += 3
+    best = max(_WORDS, key=lambda name: counts[name])
+    return best if counts[best] >= counts[DEFAULT] + 2 else DEFAULT

@@ -57,7 +57,7 @@ def sketches(question: str, passages: Sequence[tuple[str, str]]) -> list[Sketch]
     for (title, _), own, parts, words in zip(passages, titles, cut, held, strict=True):
         others = [name for name in names if name != own]
         worth = [
-            sum(weights.get(term, 0.0) for term in one)
+            math.fsum(weights.get(term, 0.0) for term in one)  # a set has no order: the sum must not depend on it
             + LINK * any(name <= one for name in others)
             + OPENING * (place == 0)
             for place, one in enumerate(words)

@@ -15,9 +15,9 @@ from kedge.answer.sheets.cells import canonical, day_of, numbers, plain, span
 from kedge.answer.sheets.choice import Trees
 from kedge.answer.sheets.enumerate import enumerate_readings
 from kedge.answer.sheets.lines import MOST_READ
-from kedge.answer.sheets.linking import link
+from kedge.answer.sheets.linking import link, unlinked_words
 from kedge.answer.sheets.model import FILE, ReadingModel, read_model, save_model, shipped_model
-from kedge.answer.sheets.read import read_question
+from kedge.answer.sheets.read import left_words, read_question
 from kedge.answer.sheets.sheet import Sheet, build_sheet
 from kedge.answer.sheets.weigher import SLOTS
 from kedge.core.errors import QueryError
@@ -245,3 +245,12 @@ def test_dashes_and_escaped_quotes_cost_no_row(run: Run, tmp_path: Path) -> None
 
     rows, bad, _ = run(scenario)
     assert (rows, bad) == (30, 0)
+
+
+def test_words_that_no_reading_can_use_are_known_before_readings_are_made(sheet: Sheet) -> None:
+    question = "how many points did mary kent get for the yacht in 2012?"
+    common = frozenset(("get",))
+    linked = link(question, sheet)
+    assert unlinked_words(linked, common) == ["yacht"]
+    made = enumerate_readings(question, sheet, common)
+    assert all("yacht" in left_words(made, one) for one in made.candidates)

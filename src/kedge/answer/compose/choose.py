@@ -197,7 +197,9 @@ def _with_missing_names(
 
     missing = question.names.difference(*(named(one) for one in chosen))
     for one in ranked:
-        if missing & named(one) and one.about > 0 and one.reading.support > 0 and one not in chosen:
+        if not missing:
+            break
+        if one.about > 0 and one.reading.support > 0 and one not in chosen and missing & named(one):
             chosen.append(one)
             missing -= named(one)
     return chosen

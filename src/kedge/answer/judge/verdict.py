@@ -84,7 +84,7 @@ class Judging:
         def strange(word: str) -> bool:
             return not known(word) and not any(weights.get(term_id(term)) for term in terms(word))
 
-        return corrected(text, strange, [f"{heading(one)}\n{one.text}" for one in passages])
+        return corrected(text, strange, (f"{heading(one)}\n{one.text}" for one in passages))
 
     async def _weights(self, query: Query, collection: Collection) -> dict[int, float]:
         within = await narrowing(self._catalog, collection.scope)

@@ -9,7 +9,7 @@ from kedge.answer.sheets.asked import Asked
 from kedge.answer.sheets.candidates import Candidate, Candidates
 from kedge.answer.sheets.double import DoubleReadings
 from kedge.answer.sheets.grouped import GroupedReadings
-from kedge.answer.sheets.linking import link
+from kedge.answer.sheets.linking import LinkedQuestion, link
 from kedge.answer.sheets.rowsets import Feature, RowSets
 from kedge.answer.sheets.sheet import Sheet, rows_of
 from kedge.answer.sheets.single import SingleReadings
@@ -30,7 +30,11 @@ class Enumerated:
 
 def enumerate_readings(question: str, sheet: Sheet, common: frozenset[str]) -> Enumerated:
     """Every reading up to a limit, likelier sets of rows first. `common`: words that are frequent in questions."""
-    linked = link(question, sheet)
+    return enumerate_linked(link(question, sheet), sheet, common)
+
+
+def enumerate_linked(linked: LinkedQuestion, sheet: Sheet, common: frozenset[str]) -> Enumerated:
+    """The same for a question that is linked already."""
     asked = Asked(linked, sheet, common)
     out = Candidates(asked)
     sets = RowSets(linked, sheet, asked.content)

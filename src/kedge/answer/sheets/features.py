@@ -31,7 +31,7 @@ LEXICAL = frozenset(
 """Features that are weighed with every word of the question, not by themselves alone."""
 
 
-@lru_cache(maxsize=262_144)
+@lru_cache(maxsize=65_536)
 def feature_key(feature: Feature) -> int:
     """A number of 64 bits that stands for a feature in every process."""
     text = repr(feature).encode()

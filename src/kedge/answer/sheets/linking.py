@@ -153,6 +153,25 @@ def link(question: str, sheet: Sheet) -> LinkedQuestion:
     return LinkedQuestion(text, words, stems, asked, day, _decade(text), columns, values)
 
 
+def unlinked_words(linked: LinkedQuestion, common: frozenset[str]) -> list[str]:
+    """Words that name something and that no reading can use: they speak of no column, cell, number or date.
+
+    `common`: words that are frequent in questions, and that name nothing.
+    """
+    used = {place for one in linked.columns for place in one.places} | {number.place for number in linked.numbers}
+    used.update(place for one in linked.values if one.start >= 0 for place in range(one.start, one.end))
+    return [
+        word
+        for place, word in enumerate(linked.words)
+        if place not in used
+        and word not in MONTHS
+        and not word[0].isdigit()
+        and word not in FUNCTION_WORDS
+        and word not in NUMBER_WORDS
+        and word not in common
+    ]
+
+
 def _numbers(words: Sequence[str]) -> Iterator[AskedNumber]:
     for place, word in enumerate(words):
         if word[0].isdigit():

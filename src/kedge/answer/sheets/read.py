@@ -9,8 +9,9 @@ import numpy as np
 
 from kedge.answer.sheets.candidates import Candidate
 from kedge.answer.sheets.choice import Ranked, described, ranked, with_reader
-from kedge.answer.sheets.enumerate import Enumerated, enumerate_readings
+from kedge.answer.sheets.enumerate import Enumerated, enumerate_linked
 from kedge.answer.sheets.lines import Wordings, fitting, identity_of
+from kedge.answer.sheets.linking import LinkedQuestion, link
 from kedge.answer.sheets.model import ReadingModel
 from kedge.answer.sheets.sheet import Sheet, rows_of
 from kedge.answer.sheets.support import PlanReader
@@ -56,27 +57,48 @@ class SheetAnswer:
     """Words that the first reading does not use; of none, all words of the question that name something."""
 
 
+@dataclass(frozen=True, slots=True)
+class WeighedQuestion:
+    """A question over a sheet with its likeliest answers, weighed without a reader."""
+
+    question: str
+    made: Enumerated
+    best: Sequence[Candidate]
+    """The best candidate of each answer that is considered; none where the question has no reading."""
+    chances: Floats
+    """Of each, as the weights alone have it."""
+
+
+def weigh_question(question: str, linked: LinkedQuestion, sheet: Sheet, model: ReadingModel) -> WeighedQuestion:
+    """Enumerate and weigh: all that is done without a reader behind `link`."""
+    made = enumerate_linked(linked, sheet, model.common)
+    if not made.candidates:
+        return WeighedQuestion(question, made, (), np.zeros(0))
+    found, rows = weighed_lines(made, model)
+    return WeighedQuestion(question, made, [made.candidates[int(place)] for place in found.best], model.trees(rows))
+
+
 def read_question(question: str, sheet: Sheet, model: ReadingModel, reader: PlanReader | None = None) -> SheetAnswer:
     """Link, enumerate, weigh and choose, by the reader too where there is one. ModelError where that fails."""
-    made = enumerate_readings(question, sheet, model.common)
-    if not made.candidates:
+    return choose_reading(weigh_question(question, link(question, sheet), sheet, model), model, reader)
+
+
+def choose_reading(weighed: WeighedQuestion, model: ReadingModel, reader: PlanReader | None = None) -> SheetAnswer:
+    """The likeliest readings, by the reader too where there is one. ModelError where that fails."""
+    made, chances, least = weighed.made, weighed.chances, model.sure
+    if not weighed.best:
         return SheetAnswer((), False, left_words(made, None))
-    found, rows = weighed_lines(made, model)
-    chances, least = model.trees(rows), model.sure
+    sheet = made.asked.sheet
     if reader is not None and model.mixed is not None and model.reader == reader.digest:
-        lines = worded_lines(made, found)
-        support = reader.support(question, identity_of(sheet), lines)
+        support = reader.support(weighed.question, identity_of(sheet), worded_lines(sheet, weighed.best))
         chances, least = with_reader(chances, support, model.mixed), model.sure_read
     order = [int(place) for place in np.argsort(-chances, kind="stable")]
-    candidates = [made.candidates[int(found.best[place])] for place in order]
     readings = [
-        _reading(candidate, sheet, float(chances[place]))
-        for place, candidate in zip(order, candidates, strict=True)
-        if chances[place] >= LEAST
+        _reading(weighed.best[place], sheet, float(chances[place])) for place in order if chances[place] >= LEAST
     ]
     told = [one for one in readings if any(one.values)][:SHOWN]
     sure = bool(told) and told[0].chance >= least
-    return SheetAnswer(told, sure, left_words(made, candidates[0]))
+    return SheetAnswer(told, sure, left_words(made, weighed.best[order[0]]))
 
 
 def weighed_lines(made: Enumerated, model: ReadingModel) -> tuple[Ranked, Floats]:
@@ -90,11 +112,9 @@ def weighed_lines(made: Enumerated, model: ReadingModel) -> tuple[Ranked, Floats
     return found, rows
 
 
-def worded_lines(made: Enumerated, found: Ranked) -> Sequence[str]:
+def worded_lines(sheet: Sheet, best: Sequence[Candidate]) -> Sequence[str]:
     """The best answers as the reader sees them, as many as it reads at once."""
-    sheet = made.asked.sheet
     wordings = Wordings(sheet)
-    best = [made.candidates[int(place)] for place in found.best]
     return fitting([wordings.line(one, answer_texts(one, sheet)) for one in best])
 
 

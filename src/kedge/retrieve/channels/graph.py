@@ -214,23 +214,30 @@ class _GraphWalk:
 
         `start` says how surely the chain's end speaks of the concept, `values` what each pair covers.
         """
-        own = targets.get(chain.row) is Role.TITLE
-        leads = sum(role is Role.LEAD for role in targets.values())
+        how, own = self.how, targets.get(chain.row) is Role.TITLE
+        leads = 0
+        titled: list[int] = []
+        others: list[int] = []
+        for row, role in targets.items():
+            leads += role is Role.LEAD
+            if row != chain.row:
+                (titled if role is Role.TITLE else others).append(row)
         degree = float(max(concept.degree, 1))
-        for titled in (False,) if own else (True, False):
-            chosen = [row for row, role in targets.items() if row != chain.row and (role is Role.TITLE) == titled]
-            specific = start / degree if own else start * degree**-0.5
-            specific /= self._spread(len(chosen)) if titled else 1.0
-            chosen.sort(key=lambda row: -values[row])
+        specific = start / degree if own else start * degree**-0.5
+        lift = self.lift[chain.row]
+        for chosen in (others,) if own else (titled, others):
+            shared = specific / self._spread(len(chosen)) if chosen is titled else specific
+            chosen.sort(key=values.__getitem__, reverse=True)
             for rank, row in enumerate(chosen, start=1):
                 value, role = values[row], targets[row]
-                weight = self.how.incoming if own and role is not Role.GENERIC else self.how.roles[role]
-                sure = weight * specific / rank / (leads if role is Role.LEAD else 1)
-                gain = self.how.gain * sure * (value - chain.value)
-                self.lift[chain.row] = max(self.lift[chain.row], gain)
+                weight = how.incoming if own and role is not Role.GENERIC else how.roles[role]
+                sure = weight * shared / rank / (leads if role is Role.LEAD else 1)
+                gain = how.gain * sure * (value - chain.value)
+                lift = max(lift, gain)
                 strength = sure * chain.strength + gain
                 if strength > 0 and (row not in ends or strength > ends[row].strength):
                     ends[row] = _Step(row, value, strength, chain, concept.name)
+        self.lift[chain.row] = lift
 
     def _values(self, chain: _Chain, rows: Sequence[int]) -> dict[int, float]:
         """What each of these rows covers of the question together with the chain."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import math
 import signal
@@ -72,6 +73,15 @@ async def _warm_up(engine: Engine) -> None:
         await engine.warm_up()
     except KedgeError as error:
         log.warning("the embedding model cannot be loaded: %s", error)
+    if threading.current_thread() is threading.main_thread():  # the process is the server's own
+        _keep_what_is_loaded()
+
+
+def _keep_what_is_loaded() -> None:
+    """Have the collector of garbage pass over modules and models: every search through all of them stops the server for
+    a tenth of a second."""
+    gc.collect()
+    gc.freeze()
 
 
 async def check_access(settings: Settings, engine: Engine, address: str) -> Access:

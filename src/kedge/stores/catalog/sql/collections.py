@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sqlalchemy import ColumnElement, Connection, Row, delete, func, select, true, update
+from sqlalchemy import ColumnElement, Connection, Row, bindparam, delete, func, select, true, update
 
 from kedge.core.acting import actor
 from kedge.core.errors import HeldError
@@ -30,6 +30,9 @@ from kedge.stores.catalog.sql.seeing import shut_collections, unseen_counts
 _REPLACED = ("embedder", "dimension", "generation", "index_name", "topics")
 
 
+_BY_NAME = select(table).where(table.c.tenant == bindparam("tenant"), table.c.name == bindparam("name"))
+
+
 class SqlCollections:
     """The `Collections` port."""
 
@@ -53,8 +56,8 @@ class SqlCollections:
 
 
 def _get(connection: Connection, scope: Scope) -> Collection | None:
-    where = (table.c.tenant == scope.tenant) & (table.c.name == scope.collection)
-    row = connection.execute(select(table).where(where & _open(scope.tenant))).first()
+    statement = _BY_NAME if actor() is None else _BY_NAME.where(_open(scope.tenant))
+    row = connection.execute(statement, {"tenant": scope.tenant, "name": scope.collection}).first()
     return None if row is None else _collection(row, unseen_counts(connection, scope.tenant))
 
 

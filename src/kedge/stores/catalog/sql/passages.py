@@ -18,7 +18,7 @@ from kedge.stores.catalog.sql.database import Database, upsert
 from kedge.stores.catalog.sql.schema import collections, documents, passage_indexes
 from kedge.stores.catalog.sql.schema import document_versions as versions
 from kedge.stores.catalog.sql.schema import passages as table
-from kedge.stores.catalog.sql.seeing import is_shut, readable, seen
+from kedge.stores.catalog.sql.seeing import is_shut, of_seen, readable
 from kedge.stores.catalog.sql.versions import BUILDING, DEAD, LIVE, not_shared
 
 _FIELDS = {
@@ -205,11 +205,33 @@ SCAN = (
 """Live passages of a scope after a place in it."""
 
 
+_LAST = (1 << 31) - 1
+"""Position behind that of every passage."""
+_OF_DOCUMENT = (
+    _visible()
+    .add_columns(passage_indexes.c.embedded_at, collections.c.embedder)
+    .join(collections, (collections.c.tenant == documents.c.tenant) & (collections.c.name == documents.c.collection))
+    .outerjoin(
+        passage_indexes,
+        (passage_indexes.c.passage_id == table.c.passage_id)
+        & (passage_indexes.c.index_name == collections.c.index_name),
+    )
+    .where(
+        documents.c.id == bindparam("document"),
+        documents.c.tenant == bindparam("tenant"),
+        table.c.position.between(bindparam("first"), bindparam("last")),
+    )
+    .order_by(table.c.position)
+)
+"""Live passages of a document from one position to another."""
+
+
 def _live(connection: Connection, scope: Scope, passage_ids: Sequence[str]) -> dict[str, Passage]:
     found: dict[str, Passage] = {}
+    live = of_seen(_LIVE)
     for ids in batches(dict.fromkeys(passage_ids)):
         values = {"ids": ids, "tenant": scope.tenant, "collection": scope.collection}
-        found.update((row[0], read_passage(row)) for row in connection.execute(_LIVE.where(seen()), values))
+        found.update((row[0], read_passage(row)) for row in connection.execute(live, values).all())
     return found
 
 
@@ -223,26 +245,14 @@ def _visible_ids(connection: Connection, scope: Scope, passage_ids: Sequence[str
 
 
 def _of_document(connection: Connection, tenant: str, document_id: str, first: int, last: int | None) -> list[Passage]:
-    used = (collections.c.tenant == documents.c.tenant) & (collections.c.name == documents.c.collection)
-    marked = (passage_indexes.c.passage_id == table.c.passage_id) & (
-        passage_indexes.c.index_name == collections.c.index_name
-    )
-    statement = (
-        _visible()
-        .add_columns(passage_indexes.c.embedded_at, collections.c.embedder)
-        .join(collections, used)
-        .outerjoin(passage_indexes, marked)
-        .where(documents.c.id == document_id, documents.c.tenant == tenant, table.c.position >= first, seen())
-    )
-    if last is not None:
-        statement = statement.where(table.c.position <= last)
-    rows = connection.execute(statement.order_by(table.c.position)).all()
+    ends = {"first": first, "last": _LAST if last is None else last}
+    rows = connection.execute(of_seen(_OF_DOCUMENT), {"document": document_id, "tenant": tenant, **ends}).all()
     return [replace(read_passage(row[:-2]), embedded_at=row[-2], embedding_model=row[-1]) for row in rows]
 
 
 def _scan(connection: Connection, scope: Scope, batch: int, after: tuple[str, int]) -> list[Passage]:
     values = {"tenant": scope.tenant, "collection": scope.collection, "batch": batch}
-    rows = connection.execute(SCAN.where(seen()), {**values, "document": after[0], "position": after[1]})
+    rows = connection.execute(of_seen(SCAN), {**values, "document": after[0], "position": after[1]})
     return [read_passage(row) for row in rows]
 
 

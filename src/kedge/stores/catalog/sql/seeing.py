@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, select, true
 
@@ -28,6 +29,12 @@ def seen() -> ColumnElement[bool]:
         ~_among(reading_rules.c.audience, who.principals),
     )
     return own & ~exists(select(reading_rules.c.label).where(shut))
+
+
+def of_seen(statement: Select[Any]) -> Select[Any]:
+    """The statement over what the actor in force may read; itself where all is read, as making another costs more than
+    running it."""
+    return statement if actor() is None else statement.where(seen())
 
 
 def is_shut(connection: Connection, scope: Scope) -> bool:

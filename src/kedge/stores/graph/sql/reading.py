@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, Select, bindparam, or_, select, true
+from sqlalchemy import BindParameter, Connection, Select, bindparam, or_, select
 
 from kedge.core.values import Concept, MentionKind, Predicate, Role, Scope, Triple
 from kedge.stores.batches import batches
@@ -17,7 +17,7 @@ from kedge.stores.catalog.sql.schema_graph import (
     passage_concepts,
     triples,
 )
-from kedge.stores.graph.concepts import by_confidence, heaviest_first
+from kedge.stores.graph.concepts import by_confidence
 from kedge.stores.graph.reads import DocumentState
 from kedge.stores.graph.sql import fulltext
 from kedge.stores.graph.sql.writing import load_concepts, within
@@ -77,8 +77,8 @@ def concepts_by_key(connection: Connection, scope: Scope, keys: Sequence[str]) -
     """In the order of the keys."""
     found: dict[str, ConceptHit] = {}
     for some in batches(dict.fromkeys(keys)):
-        rows = connection.execute(_BY_KEY, {"keys": some, **_place(scope)})
-        found.update((row.key, ConceptHit(*row)) for row in rows)
+        rows = connection.execute(_BY_KEY, {"keys": some, **_place(scope)}).all()
+        found.update((row[1], ConceptHit(*row)) for row in rows)
     return [found[key] for key in dict.fromkeys(keys) if key in found]
 
 
@@ -89,11 +89,18 @@ def concepts_of(
     place = {passage: number for number, passage in enumerate(dict.fromkeys(passage_ids))}
     ties: dict[tuple[str, int], _Tie] = {}
     for ids in batches(place):
-        for seq, passage, frequency, role in connection.execute(_OF_PASSAGES, {"ids": ids}):
-            ties[passage, seq] = _stronger(ties.get((passage, seq)), frequency, role)
+        for seq, passage, frequency, role in connection.execute(_OF_PASSAGES, {"ids": ids}).all():
+            known = ties.get((passage, seq))
+            ties[passage, seq] = (frequency, role) if known is None else _stronger(known, frequency, role)
     hits = _known(connection, scope, _BY_SEQ, {seq for _, seq in ties})
-    edges = [_edge(passage, hits[seq].id, tie) for (passage, seq), tie in ties.items() if seq in hits]
-    edges.sort(key=lambda edge: (place[edge.passage_id], -edge.weight, edge.concept_id))
+    found = [
+        (place[passage], -frequency, hits[seq].id, passage, role)
+        for (passage, seq), (frequency, role) in ties.items()
+        if seq in hits
+    ]
+    edges = [
+        GraphEdge(passage, concept, float(-weight), _ROLES[role]) for _, weight, concept, passage, role in sorted(found)
+    ]
     by_id = {hit.id: hit for hit in hits.values()}
     return [by_id[concept] for concept in dict.fromkeys(edge.concept_id for edge in edges)], edges
 
@@ -111,7 +118,7 @@ def _known(
     """
     found: dict[int, ConceptHit] = {}
     for some in batches(values):
-        for seq, tenant, collection, *hit in connection.execute(statement, {"some": some}):
+        for seq, tenant, collection, *hit in connection.execute(statement, {"some": some}).all():
             if (tenant, collection) == (scope.tenant, scope.collection):
                 found[seq] = ConceptHit(*hit)
     return found
@@ -123,7 +130,7 @@ def passages_of(connection: Connection, scope: Scope, concept_ids: Sequence[str]
     small = [seq for seq, hit in known.items() if hit.degree <= limit]
     rows: list[Any] = []
     for seqs in batches(small):
-        rows += connection.execute(_OF_CONCEPTS, {"seqs": seqs})
+        rows += connection.execute(_OF_CONCEPTS, {"seqs": seqs}).all()
     for seq in known.keys() - set(small):
         rows += _heaviest(connection, seq, limit)
     return _edges(rows, {seq: hit.id for seq, hit in known.items()}, limit)
@@ -133,7 +140,7 @@ def _heaviest(connection: Connection, seq: int, limit: int) -> Sequence[Any]:
     """All edges to the `limit` heaviest passages of a concept: one may be tied to it in several ways."""
     found = connection.execute(_HEAVIEST, {"seq": seq, "limit": limit * len(MentionKind)}).all()
     best = list(dict.fromkeys(row.passage_id for row in found))[:limit]
-    return [row for ids in batches(best) for row in connection.execute(_OF_BOTH, {"seq": seq, "ids": ids})]
+    return [row for ids in batches(best) for row in connection.execute(_OF_BOTH, {"seq": seq, "ids": ids}).all()]
 
 
 def _edges(rows: Iterable[Any], identifiers: dict[int, str], limit: int) -> list[GraphEdge]:
@@ -141,20 +148,19 @@ def _edges(rows: Iterable[Any], identifiers: dict[int, str], limit: int) -> list
     ties: dict[int, dict[str, _Tie]] = {}
     for seq, passage, frequency, role in rows:
         of_concept = ties.setdefault(seq, {})
-        of_concept[passage] = _stronger(of_concept.get(passage), frequency, role)
-    edges: list[GraphEdge] = []
+        known = of_concept.get(passage)
+        of_concept[passage] = (frequency, role) if known is None else _stronger(known, frequency, role)
+    found: list[tuple[int, str, str, int]] = []
     for seq, of_concept in ties.items():
-        best = sorted(of_concept.items(), key=lambda item: (-item[1][0], item[0]))[:limit]
-        edges += [_edge(passage, identifiers[seq], tie) for passage, tie in best]
-    return sorted(edges, key=heaviest_first)
+        identifier = identifiers[seq]
+        own = [(-frequency, passage, identifier, role) for passage, (frequency, role) in of_concept.items()]
+        found += own if len(own) <= limit else sorted(own)[:limit]
+    found.sort()  # as `heaviest_first`: weight, passage, concept, of which each comes once
+    return [GraphEdge(passage, concept, float(-weight), _ROLES[role]) for weight, passage, concept, role in found]
 
 
-def _stronger(tie: _Tie | None, frequency: int, role: int) -> _Tie:
-    return (frequency, role) if tie is None else (max(frequency, tie[0]), min(role, tie[1]))
-
-
-def _edge(passage: str, concept: str, tie: _Tie) -> GraphEdge:
-    return GraphEdge(passage, concept, float(tie[0]), _ROLES[tie[1]])
+def _stronger(tie: _Tie, frequency: int, role: int) -> _Tie:
+    return max(frequency, tie[0]), min(role, tie[1])
 
 
 def about(connection: Connection, scope: Scope, concept_ids: Sequence[str]) -> list[GraphEdge]:
@@ -163,7 +169,7 @@ def about(connection: Connection, scope: Scope, concept_ids: Sequence[str]) -> l
     identifiers = {hit.key: hit.id for hit in known.values()}
     found: list[tuple[int, str, str]] = []
     for keys in batches(identifiers):
-        rows = connection.execute(_TITLED, {"keys": keys, **_place(scope)})
+        rows = connection.execute(_TITLED, {"keys": keys, **_place(scope)}).all()
         found += [(row[0], row[1], identifiers[row[2]]) for row in rows]
     return [GraphEdge(passage, concept, 1.0, Role.TITLE) for _, passage, concept in sorted(found)]
 
@@ -171,7 +177,7 @@ def about(connection: Connection, scope: Scope, concept_ids: Sequence[str]) -> l
 def search_concepts(connection: Connection, scope: Scope, text: str, limit: int) -> list[Concept]:
     """Best first, then by key."""
     seqs = fulltext.of(connection).find_concepts(connection, scope, text, limit)
-    found = load_concepts(connection, true(), concepts.c.seq, seqs)
+    found = load_concepts(connection, seqs)
     return [found[seq] for seq in seqs]
 
 

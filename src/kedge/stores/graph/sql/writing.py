@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Select, Table, bindparam, delete, insert, select, update
 
 from kedge.core.ids import concept_id
 from kedge.core.values import Concept, GraphBatch, GraphChunk, GraphDocument, PassageConcept, Scope, Triple
@@ -50,7 +50,8 @@ def within(table: Table, scope: Scope) -> ColumnElement[bool]:
 
 def _write_concepts(connection: Connection, scope: Scope, batch: GraphBatch) -> Numbers:
     wanted = described(batch)
-    known = load_concepts(connection, within(concepts, scope), concepts.c.key, wanted)
+    place = {"tenant": scope.tenant, "collection": scope.collection}
+    known = _loaded(connection, _BY_KEY, place, wanted)
     numbers = {concept.key: seq for seq, concept in known.items()}
     changed = [
         (seq, concept, after)
@@ -67,22 +68,38 @@ def _write_concepts(connection: Connection, scope: Scope, batch: GraphBatch) -> 
     return numbers
 
 
-def load_concepts(
-    connection: Connection, where: ColumnElement[bool], column: ColumnElement[Any], values: Iterable[object]
+_FIELDS = [concepts.c[name] for name in ("seq", "key", "name", "description", "category", "difficulty", "tags")]
+_BY_KEY = select(*_FIELDS).where(
+    concepts.c.tenant == bindparam("tenant"),
+    concepts.c.collection == bindparam("collection"),
+    concepts.c.key.in_(bindparam("some", expanding=True)),
+)
+_BY_SEQ = select(*_FIELDS).where(concepts.c.seq.in_(bindparam("some", expanding=True)))
+_ALIASES = (
+    select(concept_aliases.c.concept_seq, concept_aliases.c.alias)
+    .where(concept_aliases.c.concept_seq.in_(bindparam("seqs", expanding=True)))
+    .order_by(*concept_aliases.primary_key)
+)
+
+
+def load_concepts(connection: Connection, seqs: Iterable[int]) -> dict[int, Concept]:
+    """Concepts by number."""
+    return _loaded(connection, _BY_SEQ, {}, seqs)
+
+
+def _loaded(
+    connection: Connection, statement: Select[Any], values: Mapping[str, str], some: Iterable[object]
 ) -> dict[int, Concept]:
-    """Concepts by number, whose `column` has one of the values."""
+    """Concepts by number, that the statement finds by some values."""
     found: dict[int, Concept] = {}
-    fields = [concepts.c[name] for name in ("seq", "key", "name", "description", "category", "difficulty", "tags")]
-    for some in batches(values):
-        for row in connection.execute(select(*fields).where(where, column.in_(some))):
-            seq, key, name, description, category, difficulty, tags = row
+    for part in batches(some):
+        for seq, key, name, description, category, difficulty, tags in connection.execute(
+            statement, {**values, "some": part}
+        ):
             found[seq] = Concept(key, name, (), description, category, difficulty, tuple(tags))
     aliases: dict[int, list[str]] = {}
     for seqs in batches(found):
-        rows = select(concept_aliases.c.concept_seq, concept_aliases.c.alias).where(
-            concept_aliases.c.concept_seq.in_(seqs)
-        )
-        for seq, alias in connection.execute(rows.order_by(*concept_aliases.primary_key)):
+        for seq, alias in connection.execute(_ALIASES, {"seqs": seqs}):
             aliases.setdefault(seq, []).append(alias)
     return {seq: replace(concept, aliases=tuple(aliases.get(seq, ()))) for seq, concept in found.items()}
 

@@ -33,6 +33,7 @@ from kedge.stores.ports import IndexSpec, Point, StoredPoint, Vector
 from kedge.stores.vectors.edge.encode import filter_of
 from kedge.stores.vectors.edge.faults import translated
 from kedge.stores.vectors.edge.index import RESERVE, EdgeIndex
+from kedge.stores.vectors.edge.remembered import RememberedPoints
 from kedge.stores.vectors.ids import inner_id, outer_id
 from kedge.stores.vectors.payloads import DENSE, TERMS, payload_of
 from kedge.stores.vectors.rules import (
@@ -83,6 +84,7 @@ class EdgeVectors:
         self._optimize_after = optimize_after
         self._terms = SparseTerms()
         self._open: dict[str, EdgeIndex] = {}
+        self._remembered = RememberedPoints()
         self._pinning = threading.RLock()
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="kedge-edge-write")
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="kedge-edge-read")
@@ -134,7 +136,7 @@ class EdgeVectors:
 
     async def read(self, index: str, tenant: str, ids: Sequence[str]) -> dict[str, StoredPoint]:
         async with self._using(index) as found:
-            return await self._read(_stored, found, tenant, ids)
+            return await self._read(_stored, found, self._remembered, tenant, ids)
 
     async def term_idf(self, index: str, term_ids: Sequence[int]) -> list[float]:
         async with self._using(index) as found:
@@ -200,6 +202,7 @@ class EdgeVectors:
     def _create(self, spec: IndexSpec) -> None:
         folder = self._folder(spec.name)
         if not EdgeIndex.exists(folder):
+            self._remembered.forget_all()
             self._admit(spec.name, EdgeIndex.create(folder, spec, self._optimize_after // 2, self._reserve))
             return
         index = self._load(spec.name)
@@ -211,6 +214,7 @@ class EdgeVectors:
         if not EdgeIndex.exists(folder):
             shutil.rmtree(folder, ignore_errors=True)  # what a killed `create` left
             return
+        self._remembered.forget_all()
         with suppress(StoreError):  # a damaged index can be dropped too; one in use by another process cannot
             self._load(name).close()
         with self._pinning:
@@ -223,7 +227,10 @@ class EdgeVectors:
         index = self._load(name)
         check_points(points, index.meta.dimension, name)
         latest = {point.id: point for point in points}
-        index.upsert([self._point(tenant, point) for point in latest.values()])
+        try:
+            index.upsert([self._point(tenant, point) for point in latest.values()])
+        finally:
+            self._remembered.forget(name, tenant, latest)
 
     def _point(self, tenant: str, point: Point) -> Any:
         vectors: dict[str, Any] = {DENSE: np.asarray(point.vector, dtype=np.float32).tolist()}
@@ -236,7 +243,10 @@ class EdgeVectors:
         index = self._load(name)
         known = [inner_id(id, tenant) for id in ids if is_id(id)]
         if known:
-            index.delete(known)
+            try:
+                index.delete(known)
+            finally:
+                self._remembered.forget(name, tenant, ids)
 
     def _load(self, name: str) -> EdgeIndex:
         index = self._last_used(name)
@@ -364,11 +374,16 @@ def _count(index: EdgeIndex, tenant: str, where: Filter | None) -> int:
         return int(shard.count(engine.CountRequest(exact=True, filter=filter_of(tenant, where))))
 
 
-def _stored(index: EdgeIndex, tenant: str, ids: Sequence[str]) -> dict[str, StoredPoint]:
-    wanted = {inner_id(id, tenant): id for id in ids if is_id(id)}
+def _stored(index: EdgeIndex, remembered: RememberedPoints, tenant: str, ids: Sequence[str]) -> dict[str, StoredPoint]:
+    """In the order of the ids."""
+    known, moment = remembered.known(index.meta.name, tenant, ids)
+    wanted = {inner_id(id, tenant): id for id in ids if id not in known and is_id(id)}
     with index.reading() as shard:
         records = shard.retrieve(list(wanted), with_payload=False, with_vector=True) if wanted else []
-    return {wanted[record.id]: _stored_point(record.vector) for record in records}
+    fresh = {wanted[record.id]: _stored_point(record.vector) for record in records}
+    remembered.keep(index.meta.name, tenant, fresh, moment)
+    found = known | fresh
+    return {id: found[id] for id in ids if id in found}
 
 
 def _stored_point(vectors: Mapping[str, Any]) -> StoredPoint:

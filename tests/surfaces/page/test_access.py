@@ -94,6 +94,8 @@ def test_nothing_runs_out_of_the_screen(page: Any, shot: Shot) -> None:
     for width in (1920, 1100, 768, 390, 320):
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= width, width
+        rail = page.locator(".rail")
+        assert rail.evaluate("rail => rail.scrollWidth <= rail.clientWidth"), width
     shot(page, "smallest")
 
 

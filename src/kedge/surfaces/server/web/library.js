@@ -92,7 +92,7 @@ async function load(on = false) {
     documents = on ? [...documents, ...found] : found;
     whole = found.length < PAGE;
     drawList();
-    await connected.show(shelf);
+    await connected.show(shelf, jobs.filter((job) => !DONE.includes(job.status)).map((job) => job.job_id));
     watch(mine, jobs);
   } catch (fault) {
     if (mine === drawn) byId("shelf-list").replaceChildren(el("p", { class: "empty" }, ...withCode(`${fault.message} ${fault.hint ?? ""} `), el("button", { type: "button", class: "link", onclick: () => load() }, "Try again")));

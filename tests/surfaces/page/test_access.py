@@ -13,10 +13,9 @@ from playwright.sync_api import expect
 from tests.services import need
 from tests.support.surfaces import FOREIGN, QUESTION
 from tests.surfaces.page.served import GRAPH_QUESTION, TABLE_QUESTION
-from tests.surfaces.page.steps import ask
+from tests.surfaces.page.steps import PHONE, ask
 
 Shot = Callable[[Any, str], None]
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 
 
 def _focused(page: Any) -> str:

@@ -17,7 +17,7 @@ from tests.ingest.conftest import make_pdf
 from tests.support.surfaces import EMBEDDER, follow, http_client
 from tests.surfaces.page.conftest import Watch
 from tests.surfaces.page.served import Served, serving
-from tests.surfaces.page.steps import ask
+from tests.surfaces.page.steps import PHONE, ask
 
 Shot = Callable[[Any, str], None]
 GUIDE = r"""# Segment tree
@@ -144,6 +144,22 @@ def test_a_filing_opens_at_its_page_with_the_row_and_the_cell_marked(
     shot(page, "source-table")
 
 
+def test_on_a_phone_a_page_opens_large_enough_to_read_with_the_cell_in_sight(
+    shelf: Served, open_page: Callable[..., Any], shot: Shot
+) -> None:
+    page = open_page(shelf.url, **PHONE)
+    turn = ask(page, "What were the net sales in Europe for July 1, 2023?", "filings")
+    turn.locator(".chip").first.tap()
+    sheet = page.locator("#panel .sheet")
+    expect(sheet.locator(".place").first).to_be_in_viewport(ratio=0.9)
+    seen, paper = sheet.locator(".sheet-scroll").bounding_box(), sheet.locator(".paper").bounding_box()
+    assert paper["width"] > 1.8 * seen["width"]
+    shot(page, "phone-page")
+    for _ in range(3):
+        sheet.get_by_role("button", name="Smaller").tap()
+    expect(sheet.get_by_role("button", name="Smaller")).to_be_disabled()
+
+
 def test_a_file_that_has_gone_falls_back_to_its_text(
     shelf: Served, open_page: Callable[..., Any], watch: Watch
 ) -> None:
@@ -223,6 +239,8 @@ def test_a_formula_that_is_cited_leaves_no_signs_behind(
     panel = page.locator("#panel-body")
     expect(panel.locator("mark#cited")).to_contain_text("The ladder number has a formula")
     expect(panel.locator("mark .katex-display")).to_have_count(1)
+    formula, around = (panel.locator(f"{one}").bounding_box() for one in ("mark .katex-display", ".math mark"))
+    assert around["height"] >= formula["height"]  # it stands on what marks it
     expect(panel.get_by_role("heading").last).to_have_text(re.compile(r"^Formulas for the .*-th number$"))
     assert not re.search("[\ue000-\ue003]", panel.inner_text())
     shot(page, "source-formula")

@@ -75,4 +75,6 @@ def test_progress_moves_while_one_long_file_is_read(run: Any, tmp_path: Path) ->
     run(scenario)
     reading = [job.progress for job in seen if job.files_discovered == 0]
     assert len(set(reading)) > 10
+    embedding = [job.progress for job in seen if job.total_passages and not job.processed_passages]
+    assert len(set(embedding)) >= 3
     assert [job.progress for job in seen] == sorted(job.progress for job in seen)

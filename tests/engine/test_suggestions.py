@@ -18,6 +18,15 @@ from kedge.engine.suggestions import question_about
         ("Introduction to Dynamic Programming", "", "What is Dynamic Programming?"),
         ("Overview", "Kedge", ""),
         ("…", "", ""),
+        ("SECTION 906 OF THE SARBANES-OXLEY ACT OF 2002", "10-Q", ""),
+        ("AS ADOPTED PURSUANT TO", "", ""),
+        (
+            "CONDENSED CONSOLIDATED BALANCE SHEETS (Unaudited)",
+            "Apple Inc.",
+            "What are the condensed consolidated balance sheets (Apple Inc.)?",
+        ),
+        ("Describe your changes well.", "Submitting Patches", "How do I describe my changes well?"),
+        ("Make separate commits for logically separate changes.", "Submitting Patches", ""),
         ("A heading that goes on and on for far too many words to be one", "", ""),
     ],
 )

@@ -156,6 +156,15 @@ def test_page_and_absolute_offsets() -> None:
 
 
 @pytest.mark.req("D-03")
+def test_a_passage_of_several_sections_says_where_each_begins() -> None:
+    text = "# Sheets\n\n## First\n\nOne is red.\n\n## Second\n\nTwo is blue.\n"
+    (piece,) = chunk(MarkdownParser().parse(text), count_tokens)
+    assert piece.section_path == ("Sheets", "First")
+    ((at, path),) = piece.section_breaks
+    assert path == ("Sheets", "Second")
+    assert piece.text[at:].startswith(("## Second", "Second"))
+
+
 def test_the_window_counts_title_section_and_special_tokens() -> None:
     assert token_budget(256, 14) == 240
     limits = ChunkLimits.for_window(256)

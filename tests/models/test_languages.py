@@ -28,6 +28,14 @@ def test_a_question_is_told_only_where_what_was_found_is_in_another_language() -
     assert command("notes") in offer_for_question(asked, ["en", "en", "und"], "notes", "minilm")
     assert not offer_for_question(asked, ["es", "en"], "notes", "minilm")
     assert not offer_for_question("What is the chain made of?", ["es"], "notes", "minilm")
+    polish = "Do kiedy i od kiedy jest czynny port w Gdyni?"
+    assert offer_for_question(polish, ["en"], "notes", "minilm").startswith("The question looks like Polish,")
+
+
+@pytest.mark.parametrize("asked", ["How do I undo a commit?", "Do I need a key to do that?", "How do you tie it?"])
+def test_an_english_question_is_not_taken_for_another_language(asked: str) -> None:
+    """`do` and `i` are Polish words too."""
+    assert not offer_for_question(asked, ["en", "en"], "notes", "minilm")
 
 
 @pytest.mark.parametrize(

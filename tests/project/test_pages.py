@@ -90,6 +90,8 @@ def test_commands_have_one_form(page: Path) -> None:
 def test_a_how_to_holds_when_it_is_followed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In one shell, in a folder whose home holds a small corpus, beside a server where the page speaks of one."""
     monkeypatch.chdir(tmp_path)
+    for setting in [setting for setting in os.environ if setting.startswith("KEDGE_")]:
+        monkeypatch.delenv(setting)  # what the caller works with is not the reader's
     program = tmp_path / "bin" / "kedge"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m kedge.surfaces.cli.main "$@"\n')

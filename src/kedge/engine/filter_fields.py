@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from kedge.core.errors import FilterError
-from kedge.core.values import Scope
+from kedge.core.values import PAGE_BREAKS, SECTION_BREAKS, TABLE_HEAD, Scope
 from kedge.core.values.filters import Filter, fields
 from kedge.stores.catalog.ports import Catalog
 
@@ -13,6 +13,8 @@ BATCH = 500
 LOOKED_AT = 5000
 """Passages whose fields are looked at; among more, only a name that is nearly another's is taken for a slip."""
 SHOWN = 40
+WITHIN = frozenset((PAGE_BREAKS, SECTION_BREAKS, TABLE_HEAD))
+"""Fields that say what stands where in a passage: nobody filters by them."""
 
 
 async def check_fields(catalog: Catalog, scope: Scope, where: Filter) -> None:
@@ -31,9 +33,9 @@ async def check_fields(catalog: Catalog, scope: Scope, where: Filter) -> None:
     if seen >= LOOKED_AT and not near:
         return
     meant = f"Did you mean {near[0]!r}? " if near else ""
-    shown = sorted(known)[:SHOWN]
+    shown = sorted(known - WITHIN)[:SHOWN]
     raise FilterError(
         f"No passage of {scope.collection!r} has the field {name!r}.",
-        hint=f"{meant}Fields: {', '.join(shown)}{' …' if len(known) > SHOWN else ''}.",
+        hint=f"{meant}Fields: {', '.join(shown)}{' …' if len(known - WITHIN) > SHOWN else ''}.",
         details={"field": name, "fields": list(shown)},
     )

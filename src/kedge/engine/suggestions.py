@@ -23,6 +23,8 @@ TRIED = 8
 """Questions that are judged at most."""
 SECONDS = 6.0
 """After which no further one is tried."""
+MOST_WORDS = 9
+"""Of a heading that becomes a question."""
 _PASSAGES = 8
 _NUMBERED = re.compile(
     r"^(?:[\d.]+|[A-Z][.)]|(?:Item|Section|Part|Chapter|Note|Table|Figure)\s+[\w.]+)[\s:.)–—-]*", re.I
@@ -31,6 +33,14 @@ _ASKS = re.compile(r"^(?:what|who|when|where|why|how|which|can|does|do|is|are|sh
 _DOING = re.compile(
     r"^(?!(?:during|string|spring|king|ring|wing|morning|evening|\w*thing)\b)[a-z]+ing\b\s+(?!and\b|or\b|of\b)\w", re.I
 )
+_NO_NOUN = re.compile(
+    r"^(?:(?:of|for|in|into|to|with|from|by|at|on|as|and|or|but|if|per|via|upon|under|over|about|before|after|when|while)\b"
+    r"|please\b|let\b|make sure\b|(?:be|do|don.t|never|always)\b)|\b(?:of|for|in|to|with|from|by|and|or|the|an?)$",
+    re.I,
+)
+"""A heading that begins or ends in the middle of something, or tells what to do."""
+_TOLD = re.compile(r"^([A-Z]?[a-z]+) (?:all |some of |each of |any of )?(?:your|you)\b")
+_ASIDE = re.compile(r"\s*\([^()]*\)\s*$")
 _OPENS = re.compile(r"^(?:an?\s+)?(?:introduction|guide|intro|overview)\s+(?:to|of)\s+", re.I)
 _HEAD = re.compile(r"^(.*?)(?<!\s)\s++(?:of|on|in|for|to|with|from|by|at|under|over|without|between)\b", re.I)
 _NO_ARTICLE = re.compile(
@@ -89,11 +99,22 @@ def question_about(heading: str, title: str = "") -> str:
     ('How does installing Kedge work?', 'What are the uses on board (Bowline)?')
     """
     topic = _OPENS.sub("", _NUMBERED.sub("", " ".join(heading.split())).strip(" .:–—-"))
-    words = topic.split()
     if _ASKS.match(topic):
         return topic
-    if not words or len(words) > 9 or not set(terms(topic)) or {word.lower() for word in words} <= _DULL:
+    topic = _written_small(_ASIDE.sub("", topic))
+    words = topic.split()
+    if not words or len(words) > MOST_WORDS or _NO_NOUN.search(topic):
         return ""
+    if (told := _TOLD.match(topic)) and not told[1].lower().endswith("ing"):
+        rest = re.sub(r"\byour\b", "my", re.sub(r"\byou\b", "I", topic), flags=re.I)
+        return f"How do I {rest[0].lower()}{rest[1:]}?"
+    sentence = heading.rstrip().endswith(".") and len(words) > 3
+    dull = not set(terms(topic)) or {word.lower() for word in words} <= _DULL
+    return "" if sentence or dull else _about_thing(topic, words, title)
+
+
+def _about_thing(topic: str, words: Sequence[str], title: str) -> str:
+    """A question about what a heading names, or about what it says is done."""
     short = len(title.split()) <= 6 and not set(terms(title)) <= set(terms(topic))
     within = f" ({title})" if title and short else ""
     if _DOING.match(topic):
@@ -102,7 +123,8 @@ def question_about(heading: str, title: str = "") -> str:
     said = topic if named else topic[0].lower() + topic[1:]
     before = _HEAD.match(topic)
     head = (before.group(1) if before else topic).split()[-1]
-    if head.endswith("s") and not head.endswith(("ss", "is", "us", "ics")) and not (named and not before):
+    several = head.endswith("s") and not head.endswith(("ss", "is", "us", "ics"))
+    if several and (not named or before or len(words) > 2):
         return f"What are {_article(said, named=False, definite=True) if within or before else ''}{said}{within}?"
     return f"What is {_article(said, named=named, definite=bool(within or before))}{said}{within}?"
 
@@ -113,6 +135,13 @@ def _article(said: str, *, named: bool, definite: bool) -> str:
     if definite:
         return "the "
     return "" if _NO_ARTICLE.search(said) else "an " if said[0].lower() in "aeiou" else "a "
+
+
+def _written_small(topic: str) -> str:
+    """A heading in capitals as it would stand in a text: several words alone, since one may be an abbreviation."""
+    words = topic.split()
+    capitals = len(words) > 2 and topic.upper() == topic and sum(len(word) > 4 for word in words) > 1
+    return topic.lower() if capitals else topic
 
 
 def _is_name(words: Sequence[str]) -> bool:

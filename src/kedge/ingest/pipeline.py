@@ -49,8 +49,9 @@ from kedge.models.ports import Vectors
 from kedge.stores.graph.reads import CanMarkDocuments
 
 BATCH_PASSAGES = 256
-TOLD_PASSAGES = 128
-"""Passages that are embedded between two looks at the progress."""
+FIRST_TOLD, TOLD_PASSAGES = 16, 128
+"""Passages that are embedded between two looks at the progress: few at first, so that it moves for a single document
+too, then twice as many each time, as many at once are quicker."""
 QUEUED_BATCHES = 2
 SOURCES_AT_ONCE = 64
 BYTES_AT_ONCE = 1 << 19
@@ -95,6 +96,7 @@ class Pipeline:
         self._building: set[str] = set()
         self._cut = 0
         """Passages that were cut so far."""
+        self._told = FIRST_TOLD
         self._languages: Counter[str] = Counter()
         """Their languages."""
         self._runs: dict[str, EarlierRuns] = {}
@@ -347,10 +349,13 @@ class Pipeline:
         """One vector for each pending passage; told part by part, as a batch takes seconds on a small machine."""
         held = await self._twins.vectors(batch)
         texts = [one.embed_text for one in batch.pending if one.id not in held]
-        parts = []
-        for at in range(0, len(texts), TOLD_PASSAGES):
-            parts.append(await self._target.embedder.embed(texts[at : at + TOLD_PASSAGES]))
+        parts: list[Vectors] = []
+        at = 0
+        while at < len(texts):
+            parts.append(await self._target.embedder.embed(texts[at : at + self._told]))
             await self._tracker.embedded(len(parts[-1]))
+            at += len(parts[-1])
+            self._told = min(TOLD_PASSAGES, 2 * self._told)
         batch.embedded = len(texts)
         if not held:
             return np.concatenate(parts)

@@ -16,6 +16,8 @@ from kedge.stores.catalog.ports import Jobs
 
 OnProgress = Callable[[Job], None]
 PERSIST_SECONDS = 0.5
+EMBEDDED = 0.9
+"""What a passage that has its vector counts of one that is written."""
 MAX_REPORTED = 1000
 """Source errors and warnings kept with a job; beyond that they are counted only."""
 
@@ -73,7 +75,7 @@ class JobTracker:
         await self._set(force=False, progress=self._progress(self.job.processed_passages, self.job.total_passages))
 
     async def embedded(self, passages: int) -> None:
-        """So many more passages have their vectors; they count by half until they are written."""
+        """So many more passages have their vectors; that counts by most until they are written."""
         self._embedded += passages
         await self._set(force=False, progress=self._progress(self.job.processed_passages, self.job.total_passages))
 
@@ -83,10 +85,10 @@ class JobTracker:
         await self._set(force=True, total_passages=passages, progress=progress)
 
     def _progress(self, processed: int, total: int | None) -> int:
-        """Never less than before, and never all before the end."""
+        """Never less than before, and never all before the end. Reading is the first half of it."""
         done = self._bytes_done + self._bytes_read / 2
         share = done / self._bytes_total if self._bytes_total else 0.0
-        share = (processed + self._embedded / 2) / total if total else share
+        share = 0.5 + (processed + EMBEDDED * self._embedded) / total / 2 if total else share
         return max(self.job.progress, min(99, int(100 * share)))
 
     async def report(self, error: SourceError) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from shlex import quote
 
-from kedge.text.iso639 import UNKNOWN, language_of
+from kedge.text.iso639 import NAMES, UNKNOWN, language_of_question
 
 ENGLISH_ONLY = frozenset(("minilm", "minilm:int8", "bge-small"))
 """Embedders that know English alone."""
@@ -47,11 +47,11 @@ def offer_for_question(question: str, found: Sequence[str], collection: str, emb
     >>> offer_for_question("Who painted it?", ["en"], "notes", "minilm")
     ''
     """
-    asked = language_of(question)
+    asked = language_of_question(question)
     known = [code for code in found if code != UNKNOWN]
     if embedder not in ENGLISH_ONLY or asked in ("en", UNKNOWN) or 2 * known.count(asked) >= len(known):
         return ""
     return (
-        f"The question looks like {asked}, what was found does not, and the model {embedder!r} finds by meaning in "
-        f"English only. To ask across languages: {command(collection)}"
+        f"The question looks like {NAMES.get(asked, asked)}, what was found does not, and the model {embedder!r} finds "
+        f"by meaning in English only. To ask across languages: {command(collection)}"
     )

@@ -36,6 +36,15 @@ _LATIN: Mapping[str, frozenset[str]] = {
         "tr": "ve bir bu için ile de da olarak olan en çok gibi daha",
     }.items()
 }
+_ASKING = frozenset("how what who whom whose why where when do does did i you me my your it a there has should".split())
+"""English words of questions; some are words of other languages too."""
+NAMES: Mapping[str, str] = {
+    **{"en": "English", "es": "Spanish", "fr": "French", "de": "German", "it": "Italian", "pt": "Portuguese"},
+    **{"nl": "Dutch", "sv": "Swedish", "pl": "Polish", "vi": "Vietnamese", "ro": "Romanian", "tr": "Turkish"},
+    **{"ja": "Japanese", "ko": "Korean", "zh": "Chinese", "el": "Greek", "he": "Hebrew", "ar": "Arabic"},
+    **{"hi": "Hindi", "th": "Thai", "ru": "Russian", "uk": "Ukrainian", "bg": "Bulgarian"},
+}
+"""Of each language that is told, by its code."""
 _SLAVIC: Mapping[str, frozenset[str]] = {
     "ru": frozenset("и в не на что с по как это из для он был его от".split()),
     "uk": frozenset("і в не на що з до як це із для він був його від та є".split()),
@@ -55,6 +64,20 @@ def language_of(text: str) -> str:
             return code
     slavic = len(_CYRILLIC.findall(sample)) > 0.4 * letters
     return _by_words(_WORD.findall(sample), _SLAVIC if slavic else _LATIN)
+
+
+def language_of_question(text: str) -> str:
+    """The same of a question, which is short: what English asks with counts as English, so that a tie says nothing.
+
+    >>> language_of("How do I undo a commit?"), language_of_question("How do I undo a commit?")
+    ('pl', 'en')
+    >>> language_of_question("Do kiedy i od kiedy jest czynny port?")
+    'pl'
+    """
+    found = language_of(text)
+    if found not in _LATIN:
+        return found
+    return _by_words(_WORD.findall(text[:_SAMPLE].lower()), {**_LATIN, "en": _LATIN["en"] | _ASKING})
 
 
 def _by_words(words: list[str], known: Mapping[str, frozenset[str]]) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+
 
 def ask(page: Any, question: str, collection: str = "sea") -> Any:
     """Type a question, press Enter, and wait for the end of the answer; returns it."""

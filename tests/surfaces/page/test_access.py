@@ -13,10 +13,9 @@ from playwright.sync_api import expect
 from tests.services import need
 from tests.support.surfaces import FOREIGN, QUESTION
 from tests.surfaces.page.served import GRAPH_QUESTION, TABLE_QUESTION
-from tests.surfaces.page.steps import ask
+from tests.surfaces.page.steps import PHONE, ask
 
 Shot = Callable[[Any, str], None]
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 
 
 def _focused(page: Any) -> str:
@@ -94,6 +93,8 @@ def test_nothing_runs_out_of_the_screen(page: Any, shot: Shot) -> None:
     for width in (1920, 1100, 768, 390, 320):
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= width, width
+        rail = page.locator(".rail")
+        assert rail.evaluate("rail => rail.scrollWidth <= rail.clientWidth"), width
     shot(page, "smallest")
 
 

@@ -207,3 +207,31 @@ def test_the_collection_is_remembered_and_says_what_it_holds(page: Any, shot: Sh
     shot(page, "start")
     page.reload()
     expect(pick).to_have_value("sea")
+
+
+def test_a_refusal_that_shows_what_is_near_does_not_say_that_nothing_came_near(page: Any) -> None:
+    near = {
+        "passage_id": "row-3",
+        "title": "sales row 3",
+        "url": "sales.csv",
+        "snippet": "",
+        "excerpt": "region: Harbour",
+    }
+    told = {
+        "query_id": "1",
+        "confidence": "insufficient",
+        "evidence_probability": 0.1,
+        "kind": "table",
+        "nearest": [near],
+    }
+    events = [
+        {"type": "token", "content": "No relevant data found"},
+        {"type": "metadata", "metadata": told},
+        {"type": "done"},
+    ]
+    stream = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
+    headers = {"content-type": "text/event-stream"}
+    page.route("**/turns", lambda route: route.fulfill(status=200, body=stream, headers=headers))
+    turn = ask(page, "How much was sold in Atlantis?", "sales")
+    expect(turn.locator(".near")).to_contain_text("region: Harbour")
+    expect(turn.locator(".looked")).to_have_text("Nothing in “sales” answers it.")

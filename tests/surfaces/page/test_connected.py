@@ -15,6 +15,10 @@ from tests.support.surfaces import EMBEDDER, follow, http_client
 from tests.surfaces.page.conftest import Watch
 from tests.surfaces.page.served import Served, serving
 
+RUN = 120_000
+"""Milliseconds that a run may take on a busy machine; what never comes fails all the same."""
+LONG = 45
+"""Looks at a run."""
 PAGES = {"anchors": "A kedge is a light anchor.", "tides": "Spring tides come twice a month."}
 
 
@@ -46,17 +50,17 @@ def test_a_source_is_connected_watched_and_forgotten(
     library.get_by_label("Look at it").select_option("when asked")
     library.get_by_role("button", name="Connect").click()
     one = library.locator("[data-source]")
-    expect(one).to_contain_text("In step", timeout=30_000)
+    expect(one).to_contain_text("In step", timeout=RUN)
     expect(one).to_contain_text("3 new, 0 changed, 0 gone")
     expect(library.locator("#shelf-list tbody tr")).to_have_count(4)
 
     del site.pages["/anchors"], site.pages["/tides"]
     one.get_by_role("button", name="Sync now").click()
-    expect(one).to_contain_text("Held", timeout=30_000)
+    expect(one).to_contain_text("Held", timeout=RUN)
     expect(one).to_contain_text("2 of 3 documents are gone from there and are kept.")
     expect(library.locator("#shelf-list tbody tr")).to_have_count(4)
     one.get_by_role("button", name="Take them out").click()
-    expect(one).to_contain_text("In step", timeout=30_000)
+    expect(one).to_contain_text("In step", timeout=RUN)
     expect(library.locator("#shelf-list tbody tr")).to_have_count(2)
 
     one.get_by_role("button", name="Remove").click()
@@ -75,7 +79,7 @@ def test_a_run_that_ends_between_two_looks_is_shown(
     library.get_by_label("Address").fill(f"{site.address}/")
     library.get_by_role("button", name="Connect").click()
     one = library.locator("[data-source]")
-    expect(one).to_contain_text("3 new, 0 changed, 0 gone", timeout=30_000)
+    expect(one).to_contain_text("3 new, 0 changed, 0 gone", timeout=RUN)
 
     seen = page.request.get(f"{harbour.url}/api/sources").json()
     old: list[Any] = [seen, seen]
@@ -92,8 +96,48 @@ def test_a_run_that_ends_between_two_looks_is_shown(
     page.route("**/api/sources", late)
     site.put(PAGES | {"locks": "The lock opens at high water."})
     one.get_by_role("button", name="Sync now").click()
-    expect(one).to_contain_text("1 new, 1 changed, 0 gone", timeout=30_000)
+    expect(one).to_contain_text("1 new, 1 changed, 0 gone", timeout=RUN)
     assert not old
+
+
+def test_a_run_that_takes_minutes_is_shown(open_page: Callable[..., Any], harbour: Served, site: WebPlace) -> None:
+    """It is looked at many times before it ends, and what it did is written down a look later still."""
+    page = open_page(harbour.url)
+    page.get_by_role("button", name="Library").click()
+    library = page.get_by_role("dialog", name="Library")
+    library.get_by_text("Stays in step with no source").click()
+    library.get_by_label("Address").fill(f"{site.address}/")
+    library.get_by_role("button", name="Connect").click()
+    one = library.locator("[data-source]")
+    expect(one).to_contain_text("3 new, 0 changed, 0 gone", timeout=RUN)
+
+    old = page.request.get(f"{harbour.url}/api/sources").json()
+    looks = 0
+
+    def as_if_it_ran(route: Any) -> None:
+        jobs = route.fetch().json()
+        if looks < LONG:
+            jobs["jobs"][0]["status"] = "embedding"
+        route.fulfill(json=jobs)
+
+    def as_it_was(route: Any) -> None:
+        nonlocal looks
+        looks += 1
+        route.fulfill(json=old) if looks <= LONG + 1 else route.continue_()
+
+    page.clock.install()
+    site.put(PAGES | {"locks": "The lock opens at high water."})
+    with page.expect_response(lambda reply: "/sync" in reply.url):
+        one.get_by_role("button", name="Sync now").click()
+    with http_client(harbour.url) as client:
+        follow(client, client.get("/api/ingest", params={"limit": 1}).json()["jobs"][0]["job_id"])
+    page.route("**/api/ingest?*", as_if_it_ran)
+    page.route("**/api/sources", as_it_was)
+    for _ in range(LONG):
+        with page.expect_response("**/api/sources"):
+            page.clock.run_for(1500)
+    page.clock.resume()
+    expect(one).to_contain_text("1 new, 1 changed, 0 gone", timeout=RUN)
 
 
 def test_what_cannot_be_connected_is_told_with_what_to_do(

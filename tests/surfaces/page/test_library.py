@@ -157,6 +157,7 @@ def test_what_failed_says_why(fleet: Served, open_page: Callable[..., Any], shot
         assert follow(client, job["job_id"])["errors"]
     page = open_page(fleet.url)
     page.get_by_role("button", name="Library").click()
+    expect(page.locator("#shelf-count")).to_have_text("5 documents, 1 failed")
     faults = page.locator("#shelf-jobs .faults")
     faults.get_by_text("1 source could not be taken in last time").click()
     expect(faults).to_contain_text("broken.pdf")

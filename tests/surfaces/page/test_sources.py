@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from openpyxl import Workbook
 from playwright.sync_api import expect
 
 from kedge.core.settings import load_settings
@@ -14,7 +17,7 @@ from tests.ingest.conftest import make_pdf
 from tests.support.surfaces import EMBEDDER, follow, http_client
 from tests.surfaces.page.conftest import Watch
 from tests.surfaces.page.served import Served, serving
-from tests.surfaces.page.steps import ask
+from tests.surfaces.page.steps import PHONE, ask
 
 Shot = Callable[[Any, str], None]
 GUIDE = r"""# Segment tree
@@ -53,6 +56,16 @@ FEES = """<html><head><title>Harbour fees</title></head><body><h1>Harbour fees</
 <p>Fees are paid at the <b>office</b> of the harbour master.</p><h2>Prices of berths</h2>
 <table><tr><th>Length</th><th>Price of a berth</th></tr><tr><td>Ten metres</td><td>44 crowns</td></tr>
 <tr><td>Twenty metres</td><td>97 crowns</td></tr></table></body></html>"""
+NUMBERS = r"""# Numbers
+
+## Formulas for the $n$-th number { data-toc-label="Formulas for the <i>n</i>-th" #formulas }
+
+The ladder number has a formula that is called the rung formula:
+
+$$L_n = \frac{n(n+1)}{2} + 1$$
+
+It is easy to prove by induction.
+"""
 ROWS = [("Americas", "35,383", "37,472"), ("Europe", "20,205", "19,287"), ("Japan", "4,821", "5,446")]
 
 
@@ -75,11 +88,29 @@ def filing() -> bytes:
     return make_pdf(prose, table, info="/Title (Quarterly report)")
 
 
+def fleet() -> bytes:
+    """Two sheets, so small that they are one passage."""
+    book = Workbook()
+    book.active.title = "Boats"
+    book.create_sheet("Lamps")
+    for sheet, rows in {
+        "Boats": [("Boat", "Crew"), ("Heron", 4)],
+        "Lamps": [("Lamp", "Colour"), ("Stern lamp", "white")],
+    }.items():
+        for row in rows:
+            book[sheet].append(row)
+    made = io.BytesIO()
+    book.save(made)
+    return made.getvalue()
+
+
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("sources")
     settings = load_settings(environ={}, home=folder / "home", port=0, embedder=EMBEDDER, threshold=0.2)
     (folder / "report.pdf").write_bytes(filing())
+    (folder / "fleet.xlsx").write_bytes(fleet())
+    (folder / "numbers.md").write_text(NUMBERS, "utf-8")
     with serving(settings, kinds=False) as served, http_client(served.url) as client:
         files = [("file", ("segment-tree.md", GUIDE.encode())), ("file", ("fees.html", FEES.encode()))]
         job = client.post("/api/ingest", files=files, data={"collection": "guide"}).raise_for_status().json()
@@ -87,6 +118,10 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         body = {"sources": [str(folder / "report.pdf")], "collection": "filings"}
         job = client.post("/api/ingest", json=body).raise_for_status().json()
         assert follow(client, job["job_id"])["status"] == "complete"
+        for name, collection in (("fleet.xlsx", "fleet"), ("numbers.md", "numbers")):
+            body = {"sources": [str(folder / name)], "collection": collection}
+            job = client.post("/api/ingest", json=body).raise_for_status().json()
+            assert follow(client, job["job_id"])["status"] == "complete"
         yield served
 
 
@@ -107,6 +142,22 @@ def test_a_filing_opens_at_its_page_with_the_row_and_the_cell_marked(
         share = (box["y"] + box["height"] / 2 - paper["y"]) / paper["height"]
         assert 0.05 < share < 0.35  # the table stands in the upper third
     shot(page, "source-table")
+
+
+def test_on_a_phone_a_page_opens_large_enough_to_read_with_the_cell_in_sight(
+    shelf: Served, open_page: Callable[..., Any], shot: Shot
+) -> None:
+    page = open_page(shelf.url, **PHONE)
+    turn = ask(page, "What were the net sales in Europe for July 1, 2023?", "filings")
+    turn.locator(".chip").first.tap()
+    sheet = page.locator("#panel .sheet")
+    expect(sheet.locator(".place").first).to_be_in_viewport(ratio=0.9)
+    seen, paper = sheet.locator(".sheet-scroll").bounding_box(), sheet.locator(".paper").bounding_box()
+    assert paper["width"] > 1.8 * seen["width"]
+    shot(page, "phone-page")
+    for _ in range(3):
+        sheet.get_by_role("button", name="Smaller").tap()
+    expect(sheet.get_by_role("button", name="Smaller")).to_be_disabled()
 
 
 def test_a_file_that_has_gone_falls_back_to_its_text(
@@ -160,6 +211,39 @@ def test_a_table_of_a_document_has_its_row_marked(shelf: Served, open_page: Call
     expect(panel.locator("td mark").first).to_be_visible()
     marked = " ".join(panel.locator("td mark").all_text_contents())
     assert "4,000,000" in marked
+
+
+def test_a_source_names_the_sheet_that_is_cited_and_not_the_first_of_its_passage(
+    shelf: Served, open_page: Callable[..., Any], shot: Shot
+) -> None:
+    page = open_page(shelf.url)
+    turn = ask(page, "What colour is the stern lamp?", "fleet")
+    expect(turn.locator(".said")).to_contain_text("white")
+    expect(turn.locator(".source .place").first).to_have_text("Lamps · sheet 2")
+    turn.locator(".chip").first.click()
+    expect(page.locator("#panel-kicker")).to_have_text("Source [1] · sheet 2")
+    expect(page.locator("#panel-foot")).to_contain_text("Lamps")
+    expect(page.locator("#panel-foot")).not_to_contain_text("Boats")
+    expect(page.locator("#panel-body td mark", has_text="white").first).to_be_visible()
+    shot(page, "source-sheet")
+
+
+def test_a_formula_that_is_cited_leaves_no_signs_behind(
+    shelf: Served, open_page: Callable[..., Any], shot: Shot
+) -> None:
+    page = open_page(shelf.url)
+    turn = ask(page, "What is the rung formula of the ladder number?", "numbers")
+    expect(turn.locator(".said .katex-display")).to_have_count(1)
+    expect(turn.locator(".source .place .katex").first).to_be_visible()  # of its section's name
+    turn.locator(".chip").first.click()
+    panel = page.locator("#panel-body")
+    expect(panel.locator("mark#cited")).to_contain_text("The ladder number has a formula")
+    expect(panel.locator("mark .katex-display")).to_have_count(1)
+    formula, around = (panel.locator(f"{one}").bounding_box() for one in ("mark .katex-display", ".math mark"))
+    assert around["height"] >= formula["height"]  # it stands on what marks it
+    expect(panel.get_by_role("heading").last).to_have_text(re.compile(r"^Formulas for the .*-th number$"))
+    assert not re.search("[\ue000-\ue003]", panel.inner_text())
+    shot(page, "source-formula")
 
 
 def test_html_is_shown_with_its_headings_and_tables(shelf: Served, open_page: Callable[..., Any], shot: Shot) -> None:

@@ -47,15 +47,19 @@ def test_the_first_visit_shows_how_to_begin_and_an_upload_can_be_asked(
     broken.write_bytes(b"%PDF-1.4 not really")
     dialog.get_by_label("Collection").fill("boats")
     expect(dialog).to_contain_text("A new collection “boats” will be made.")
-    dialog.locator("#files").set_input_files([*paths, broken])
-    expect(dialog.locator("#chosen li")).to_have_count(4)
+    empty_one = tmp_path / "hollow.txt"
+    empty_one.write_bytes(b"")
+    dialog.locator("#files").set_input_files([*paths, broken, empty_one])
+    expect(dialog.locator("#chosen li")).to_have_count(5)
+    expect(dialog.locator("#chosen li", has_text="hollow.txt")).to_contain_text("empty")
     shot(page, "upload")
     dialog.get_by_role("button", name="Add", exact=True).click()
     expect(dialog.locator("#upload-step")).to_have_text(
-        re.compile(r"Done: 3 documents added \(\d+ passages\), 1 not readable\."), timeout=30_000
+        re.compile(r"Done: 3 documents added \(\d+ passages\), 2 not readable\."), timeout=30_000
     )
     assert dialog.get_by_role("progressbar").evaluate("bar => bar.value") == 100
     expect(dialog.locator("#upload-faults")).to_contain_text("broken.pdf")
+    expect(dialog.locator("#upload-faults")).to_contain_text("hollow.txt is empty.")
     shot(page, "uploaded")
     dialog.get_by_role("button", name="Ask about it").click()
     expect(page.get_by_label("Your question")).to_be_focused()

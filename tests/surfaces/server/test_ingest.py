@@ -55,6 +55,16 @@ def test_empty_upload(client: httpx.Client) -> None:
     assert response.json()["error"]["code"] == "empty_source"
 
 
+def test_an_empty_file_among_others_keeps_none_of_them_out(client: httpx.Client) -> None:
+    sent = files(("hollow.md", b""), ("reef.md", TEXT))
+    accepted = client.post("/api/ingest", files=sent, data={"collection": "some-empty"})
+    assert accepted.status_code == 202, accepted.text
+    job = follow(client, accepted.json()["job_id"])
+    assert (job["status"], job["files_processed"], job["files_failed"]) == ("complete", 1, 1)
+    ((code, message),) = [(error["code"], error["message"]) for error in job["errors"]]
+    assert (code, message) == ("empty_source", "hollow.md is empty.")
+
+
 def test_form_without_a_file(client: httpx.Client) -> None:
     response = client.post("/api/ingest", data={"collection": "x"}, files={"topic": (None, "knots")})
     assert response.status_code == 400

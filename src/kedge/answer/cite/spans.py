@@ -81,7 +81,7 @@ def citation_of(mark: str, quote: Quote, hit: SearchHit) -> Citation:
         end=passage.start + quote.end,
         relevance_score=hit.score,
         page=passage.page_at(quote.start),
-        section_path=passage.section_path,
+        section_path=passage.section_at(quote.start),
         identity=passage.identity,
         cells=tuple(
             CitedCell(

@@ -88,11 +88,13 @@ from kedge.core.values.page_view import PagePlace, PageView
 from kedge.core.values.parsed import Block, BlockKind, Chunk, Link, ParsedDocument
 from kedge.core.values.passage import (
     PAGE_BREAKS,
+    SECTION_BREAKS,
     TABLE_HEAD,
     DocumentWithPassages,
     Passage,
     PassageInDocument,
     embed_text,
+    page_named,
     parse_page_breaks,
 )
 from kedge.core.values.query import ANSWER_TOP_K, MAX_OFFSET, MAX_QUERY_CHARS, MAX_TOP_K, Query
@@ -113,6 +115,7 @@ __all__ = [
     "PAGE_BREAKS",
     "PERIOD_DAYS",
     "PUBLIC",
+    "SECTION_BREAKS",
     "SOURCE_OPTION",
     "TABLE_HEAD",
     "Accepted",
@@ -213,6 +216,7 @@ __all__ = [
     "checked_readers",
     "documents_in",
     "embed_text",
+    "page_named",
     "parse_actor",
     "parse_page_breaks",
     "parse_readers",

@@ -51,8 +51,9 @@ class Citation:
     end: int
     relevance_score: float
     page: int | None = None
-    """Of a PDF, the page that it stands on."""
+    """Of a PDF, the page that it stands on; of slides and sheets, their number."""
     section_path: tuple[str, ...] = ()
+    """The headings that it stands under, outermost first."""
     identity: str = ""
     """What its document calls itself, in one line: its title, where no more is known."""
     cells: tuple[CitedCell, ...] = ()

@@ -33,7 +33,7 @@ class Block:
     section: tuple[str, ...] = ()
     """Headings above it, outermost first; a heading's own path ends with itself."""
     page: int | None = None
-    """Page it starts on, from 1 (PDF only)."""
+    """Page it starts on, from 1: of a PDF, or the number of a slide or sheet."""
     level: int = 0
     """1–6 for headings, else 0."""
 
@@ -88,6 +88,8 @@ class Chunk:
     token_count: int
     """By the embedder's own tokenizer, without special tokens."""
     page_breaks: tuple[tuple[int, int], ...] = ()
-    """(offset in the text, page) where a further page begins (PDF only)."""
+    """(offset in the text, page) where a further page begins."""
+    section_breaks: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    """(offset in the text, headings above) where what follows stands under other headings than `section_path`."""
     table_head: str = ""
     """Where it begins inside a table: lines from the table's beginning without which its rows cannot be read."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,10 +15,17 @@ from kedge.core.values.identity import identity_line, identity_words
 
 PAGE_BREAKS = "page_breaks"
 """Key in a passage's metadata: where further pages begin, as `offset:page` joined by commas."""
+SECTION_BREAKS = "section_breaks"
+"""Key in a passage's metadata, where it holds several sections: where further ones begin, as JSON `[[offset, [heading,
+…]], …]`."""
 TABLE_HEAD = "table_head"
 """Key in a passage's metadata, where it begins inside a table: the caption and headers of that table, as lines."""
 
 
+_PAGES = {
+    **dict.fromkeys(("pptx", "pptm", "ppsx", "odp"), "slide"),
+    **dict.fromkeys(("xlsx", "xlsm", "xlsb", "ods"), "sheet"),
+}
 _ELSEWHERE = (
     *("document_id", "version_id", "content_hash", "title", "url", "external_id"),
     "metadata",
@@ -69,6 +77,13 @@ class Passage:
             page = number if start <= offset else page
         return page
 
+    def section_at(self, offset: int) -> tuple[str, ...]:
+        """The headings above this character of the text; `section_path` are those that it begins under."""
+        path = self.section_path
+        for start, headings in parse_section_breaks(self.metadata.get(SECTION_BREAKS)):
+            path = headings if start <= offset else path
+        return path
+
     @property
     def identity(self) -> str:
         """What its document calls itself, in one line."""
@@ -117,10 +132,25 @@ def _seconds(at: datetime | None) -> float | None:
     return None if at is None else at.timestamp()
 
 
+def page_named(url: str, page: int) -> str:
+    """What the page of a document with this address is called: that of slides and sheets is their number.
+
+    >>> page_named("report.pdf", 3), page_named("talk.pptx", 3), page_named("archive.zip#sales.xlsx", 3)
+    ('page 3', 'slide 3', 'sheet 3')
+    """
+    return f"{_PAGES.get(url.rpartition('.')[2].lower(), 'page')} {page}"
+
+
 def parse_page_breaks(written: Json) -> list[tuple[int, int]]:
     """What `PAGE_BREAKS` says, in order."""
     pairs = [part.split(":") for part in written.split(",")] if isinstance(written, str) and written else []
     return [(int(offset), int(page)) for offset, page in pairs]
+
+
+def parse_section_breaks(written: Json) -> list[tuple[int, tuple[str, ...]]]:
+    """What `SECTION_BREAKS` says, in order."""
+    found = json.loads(written) if isinstance(written, str) and written else []
+    return [(int(offset), tuple(map(str, headings))) for offset, headings in found]
 
 
 def embed_text(title: str, section_path: tuple[str, ...], text: str) -> str:

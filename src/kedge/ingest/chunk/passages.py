@@ -248,6 +248,7 @@ def _chunk(text: str, group: Sequence[ChunkPiece], tokens: int, base: int, index
         has_table=BlockKind.TABLE in kinds,
         token_count=tokens,
         page_breaks=tuple(_page_breaks(group)),
+        section_breaks=tuple(_section_breaks(group, content)),
         table_head=_table_head(text, group[0]),
     )
 
@@ -264,6 +265,15 @@ def _page_breaks(group: Sequence[ChunkPiece]) -> Iterator[tuple[int, int]]:
         if piece.block.page is not None and piece.block.page != page:
             page = piece.block.page
             yield piece.start - group[0].start, page
+
+
+def _section_breaks(group: Sequence[ChunkPiece], content: ChunkPiece) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Where sections begin behind that of the first content; the headings above it belong to it."""
+    section = content.block.section
+    for piece in group[group.index(content) :]:
+        if piece.block.section != section:
+            section = piece.block.section
+            yield piece.start - group[0].start, section
 
 
 def _prose(text: str, group: Sequence[ChunkPiece]) -> str:

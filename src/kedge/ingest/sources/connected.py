@@ -18,6 +18,7 @@ from kedge.core.settings import Settings
 from kedge.core.values import SourceError, SourceHold, SourceItem
 from kedge.ingest.connectors.ports import Connector, Content, Entry, LastListing, Remembered
 from kedge.ingest.parse.formats import JSONL_SUFFIX, ZIP_SUFFIX, known_name
+from kedge.ingest.sources import passed_over
 from kedge.ingest.sources.corpus import is_corpus, read_corpus
 from kedge.ingest.sources.discovery import unpack
 from kedge.ingest.sources.download import Deferred, Download
@@ -99,11 +100,7 @@ class ConnectedDiscovery:
 
     def notes(self) -> list[str]:
         """What was passed over, and what is held."""
-        notes = [
-            f"{count} {'file' if count == 1 else 'files'} passed over: {suffix or 'a bare name'} is no document format."
-            for suffix, count in sorted(self._skipped.items())
-        ]
-        return [*notes, *([held_message(self.outcome.held)] if self.outcome.held else [])]
+        return [*passed_over.notes(self._skipped), *([held_message(self.outcome.held)] if self.outcome.held else [])]
 
     def gone(self, url: str) -> bool:
         """Whether a document known before is not in the source any more, and may be taken out."""

@@ -19,6 +19,7 @@ from kedge.core.untrusted import file_name
 from kedge.core.urls import mask_url
 from kedge.core.values import Metadata, SourceError
 from kedge.ingest.parse.formats import JSONL_SUFFIX, ZIP_SUFFIX, known_name
+from kedge.ingest.sources import passed_over
 from kedge.ingest.sources.corpus import is_corpus, read_corpus
 from kedge.ingest.sources.fetch import fetch
 from kedge.ingest.sources.sidecar import readers_beside
@@ -139,7 +140,7 @@ class Discovery:
         while pending:
             entry = pending.pop()
             if entry.is_symlink() and not entry.resolve().is_relative_to(root):
-                self.skipped["symlink"] += 1
+                self.skipped[passed_over.LINK] += 1
             elif entry.is_dir():
                 if entry is not folder and entry.is_symlink():
                     continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ from kedge.core.ids import document_id, passage_id, sha256, stable_json, version
 from kedge.core.settings import Settings
 from kedge.core.values import (
     PAGE_BREAKS,
+    SECTION_BREAKS,
     TABLE_HEAD,
     Chunk,
     Document,
@@ -28,17 +30,17 @@ from kedge.ingest.chunk.clock import CutClock
 from kedge.ingest.chunk.passages import ChunkLimits, chunk
 from kedge.ingest.making import document_of, passage_of
 from kedge.ingest.parse.formats import JSONL_SUFFIX, ZIP_SUFFIX
-from kedge.ingest.parse.ocr_extra import PICTURE_SUFFIXES
 from kedge.ingest.parse.ports import Segment
 from kedge.ingest.parse.reading import DocumentReader, open_document
 from kedge.ingest.ports import Opened
+from kedge.ingest.sources import passed_over
 from kedge.ingest.sources.corpus import corpus_titles, read_corpus
 from kedge.ingest.sources.discovery import Discovery, discover, unpack, upload_url, uploaded
 from kedge.ingest.sources.source import Source, SourceOptions, source_error
 from kedge.ingest.sources.zipped import is_archive
 from kedge.models.ports import Embedder
 
-PIPELINE = 5
+PIPELINE = 6
 _OF_SEVERAL = (JSONL_SUFFIX, ZIP_SUFFIX)
 """Suffixes of files that hold several documents."""
 
@@ -185,15 +187,7 @@ class DocumentDiscovery:
 
     def notes(self) -> list[str]:
         """What was passed over, for the job's report."""
-        return [
-            f"{count} {'file' if count == 1 else 'files'} passed over: {suffix or 'a bare name'} {_why(suffix)}."
-            for suffix, count in sorted(self._found.skipped.items())
-        ]
-
-
-def _why(suffix: str) -> str:
-    """Why files of a folder were not taken in."""
-    return "needs `pip install 'kedge[ocr]'`" if suffix in PICTURE_SUFFIXES else "is no document format"
+        return passed_over.notes(self._found.skipped)
 
 
 def _bytes(path: Path) -> int:
@@ -210,6 +204,8 @@ def _with_place(metadata: Metadata, piece: Chunk) -> Metadata:
     own: dict[str, Json] = {}
     if piece.page_breaks:
         own[PAGE_BREAKS] = ",".join(f"{offset}:{page}" for offset, page in piece.page_breaks)
+    if piece.section_breaks:
+        own[SECTION_BREAKS] = json.dumps(piece.section_breaks, ensure_ascii=False, separators=(",", ":"))
     if piece.table_head:
         own[TABLE_HEAD] = piece.table_head
     return {**metadata, **own} if own else metadata
@@ -217,7 +213,7 @@ def _with_place(metadata: Metadata, piece: Chunk) -> Metadata:
 
 def _identified(passage: Passage, seen: Counter[str]) -> Passage:
     """Give the passage the id of its content: what is embedded, and what filters see beside its position."""
-    place = ("chunk_index", "page", PAGE_BREAKS)
+    place = ("chunk_index", "page", PAGE_BREAKS, SECTION_BREAKS)
     filters = {name: value for name, value in passage.facts().items() if name not in place}
     content = sha256(f"{passage.embed_text}\x1f{stable_json(filters)}")
     seen[content] += 1

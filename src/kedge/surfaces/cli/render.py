@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from kedge.core.excerpt import excerpt
-from kedge.core.values import Answer, Citation, Json, Passage, SearchHit, SearchResult
+from kedge.core.values import Answer, Citation, Json, Passage, SearchHit, SearchResult, page_named
 from kedge.surfaces.cli.common import CommandRun
 from kedge.surfaces.cli.tables import plain_table
 from kedge.surfaces.cli.wrapped import Flow
@@ -141,7 +141,7 @@ def _place(at: Passage | Citation) -> Text:
     section = [part for part in at.section_path if part != at.title]
     text = " › ".join(["", *section])
     if at.page is not None:
-        text += f" (page {at.page})"
+        text += f" ({page_named(at.url, at.page)})"
     return Text(text, style="default")
 
 

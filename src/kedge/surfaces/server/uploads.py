@@ -32,20 +32,19 @@ def text_fields(form: FormData) -> dict[str, str]:
 
 
 async def spool_files(form: FormData, engine: Engine) -> tuple[tuple[str, str], ...]:
-    """Give every file to the engine. All are looked at before the first one is kept."""
+    """Give every file to the engine. All are looked at before the first one is kept.
+
+    An empty file among others goes along, and its job says so: it keeps none of them out. EmptySourceError where no
+    file holds anything.
+    """
     files = [value for _, value in form.multi_items() if isinstance(value, UploadFile)]
     if not files:
         raise UsageError("The form has no file.", hint="Send at least one part with a file name.")
-    for file in files:
-        _check(file)
-    return tuple([await engine.spool(_name(file), _pieces(file)) for file in files])
-
-
-def _check(file: UploadFile) -> None:
-    if not (file.filename or "").strip():
+    if not all((file.filename or "").strip() for file in files):
         raise UsageError("A file has no name.", hint="Name each file; its ending tells the format.")
-    if file.size == 0:
-        raise EmptySourceError(f"{_name(file)} is empty.", hint="Send a file with text in it.")
+    if all(file.size == 0 for file in files):
+        raise EmptySourceError(f"{_name(files[0])} is empty.", hint="Send a file with text in it.")
+    return tuple([await engine.spool(_name(file), _pieces(file)) for file in files])
 
 
 def _name(file: UploadFile) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kedge.models.languages import ENGLISH_ONLY, command
-from kedge.text.iso639 import UNKNOWN, language_of
+from kedge.text.iso639 import UNKNOWN, language_of, language_of_question
 from kedge.text.languages import DEFAULT, guess
 
 SAMPLED = 400
@@ -16,7 +16,7 @@ FOREIGN = 0.2
 
 def other_language(text: str) -> bool:
     """Whether a text is surely not in English: by its letters, or by its function words."""
-    return _foreign_letters(text) or guess(text) != DEFAULT or language_of(text) not in ("en", UNKNOWN)
+    return _foreign_letters(text) or guess(text) != DEFAULT or language_of_question(text) not in ("en", UNKNOWN)
 
 
 def offer_for(question: str, session: str, embedder: str) -> str:

@@ -6,7 +6,7 @@ import { toast } from "./toast.js";
 
 const WORDS = { new: "Not looked at yet", in_step: "In step", held: "Held", failed: "Failed" };
 
-const MOST_LOOKS = 40; // at a run that was asked for here and is not written down
+const MOST_LOOKS = 40; // at a run that was asked for here, has ended and is not written down
 
 let collection = null;
 let onSync = () => {};
@@ -21,15 +21,15 @@ export function setUp(given) {
   });
 }
 
-/** Show those of a collection. */
-export async function show(name) {
+/** Show those of a collection. `running` are the ids of its jobs that go on. */
+export async function show(name, running = []) {
   collection = name;
   const all = await api.sources();
   if (name !== collection) return;
   const mine = all.filter((one) => one.collection === name);
   for (const [which, run] of asked) {
     const one = all.find(({ name }) => name === which);
-    if (!one || one.last_run?.job_id === run.job || (run.looks += 1) > MOST_LOOKS) asked.delete(which);
+    if (!one || one.last_run?.job_id === run.job || (!running.includes(run.job) && (run.looks += 1) > MOST_LOOKS)) asked.delete(which);
   }
   byId("connected-count").textContent = mine.length ? count(mine.length, "source") : "no source";
   byId("connected-list").replaceChildren(...mine.map(row));

@@ -1,6 +1,6 @@
 // An answer to be taken elsewhere: as plain text, or as Markdown, with its sources.
 
-import { markName } from "./dom.js";
+import { markName, pageWord } from "./dom.js";
 
 const MARK = /\s?\[(?:\d{1,3}|Node [^\]\n]{1,200})\]/g;
 
@@ -8,7 +8,7 @@ const called = ({ identity, title }) => identity || title;
 
 function place(turn, citation) {
   const { section_path: path = [], page = null } = turn.places.get(citation.id) ?? {};
-  return [...path.filter((part) => part !== citation.title), page ? `page ${page}` : ""].filter(Boolean).join(", ");
+  return [...path.filter((part) => part !== citation.title), page ? `${pageWord(citation.url)} ${page}` : ""].filter(Boolean).join(", ");
 }
 
 const inOrder = (turn) => [...turn.citations].sort((one, other) => (Number(markName(one.id)) || 0) - (Number(markName(other.id)) || 0));

@@ -60,6 +60,23 @@ export const ICONS = {
 /** What stands in a mark: `1` of `[1]` and of `[Node 1]`. */
 export const markName = (mark) => mark.slice(1, -1).replace(/^Node /, "");
 
+const SHEETS = /\.(?:xls[xmb]|ods)$/i;
+const SLIDES = /\.(?:pptx|pptm|ppsx|odp)$/i;
+
+/** What a page of a document is called: that of slides and sheets is their number. */
+export const pageWord = (url = "") => (SHEETS.test(url) ? "sheet" : SLIDES.test(url) ? "slide" : "page");
+
+/** What a document calls itself, without the name of its file where that is all that would be repeated. */
+export function nameOf({ identity, title, url = "" }) {
+  const whole = identity || title;
+  const file = ` · ${fileName(url)}`;
+  const own = whole.endsWith(file) ? whole.slice(0, -file.length) : whole;
+  return /\p{L}/u.test(own) ? own : whole;
+}
+
+/** The last part of a document's address. */
+export const fileName = (url) => url.replace(/^upload:/, "").split(/[\\/]/).pop();
+
 /** A count with its noun: `1 passage`, `3 passages`; where the plural is another: `count(3, "entry", "entries")`. */
 export const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
 

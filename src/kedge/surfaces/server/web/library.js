@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import * as connected from "./connected.js";
-import { byId, count, el, icon, ICONS } from "./dom.js";
+import { byId, count, el, fileName, icon, ICONS, nameOf } from "./dom.js";
 import { withCode } from "./states.js";
 import { toast } from "./toast.js";
 
@@ -92,7 +92,7 @@ async function load(on = false) {
     documents = on ? [...documents, ...found] : found;
     whole = found.length < PAGE;
     drawList();
-    await connected.show(shelf);
+    await connected.show(shelf, jobs.filter((job) => !DONE.includes(job.status)).map((job) => job.job_id));
     watch(mine, jobs);
   } catch (fault) {
     if (mine === drawn) byId("shelf-list").replaceChildren(el("p", { class: "empty" }, ...withCode(`${fault.message} ${fault.hint ?? ""} `), el("button", { type: "button", class: "link", onclick: () => load() }, "Try again")));
@@ -104,7 +104,8 @@ async function load(on = false) {
 function drawList() {
   const shown = documents.filter((one) => !gone.has(one.document_id));
   const collection = hooks.collections().find((one) => one.name === shelf);
-  byId("shelf-count").textContent = shown.length ? `${count(shown.length, "document")}${whole ? "" : ` of ${collection?.documents ?? "more"}`}` : "";
+  const failed = shown.filter((one) => one.status === "failed").length;
+  byId("shelf-count").textContent = shown.length ? `${count(shown.length, "document")}${whole ? "" : ` of ${collection?.documents ?? "more"}`}${failed ? `, ${failed} failed` : ""}` : "";
   if (!shown.length) {
     const kind = collection ? hooks.kindOf(collection) : {};
     const why = byId("shelf-search").value || byId("shelf-state").value ? "No document is like that." : kind.counts_parts ? `This collection holds ${count(collection.passages, ...kind.part)}; they are not documents.` : "Nothing is here yet.";
@@ -118,7 +119,7 @@ function drawList() {
 }
 
 function row(one) {
-  const name = one.identity || one.title;
+  const name = nameOf(one);
   const file = one.url.replace(/^upload:/, "");
   const box = el("input", { type: "checkbox", "aria-label": `Choose ${name}`, checked: chosen.has(one.document_id), onchange: (event) => pick([one], event.target.checked) });
   const state = el("span", { class: `state ${one.status}`, text: STATES[one.status] ?? one.status });
@@ -127,7 +128,7 @@ function row(one) {
     "tr",
     { class: chosen.has(one.document_id) ? "chosen-row" : null },
     el("td", {}, box),
-    el("td", { class: "named" }, el("span", { class: "title", text: name }), el("span", { class: "file", title: file, text: file.split(/[\\/]/).pop() }), one.error_message ? el("span", { class: "wrong", text: one.error_message }) : ""),
+    el("td", { class: "named" }, el("span", { class: "title", text: name }), el("span", { class: "file", title: file, text: fileName(one.url) }), one.error_message ? el("span", { class: "wrong", text: one.error_message }) : ""),
     el("td", { "data-name": "Kind", text: one.format }),
     el("td", { "data-name": "Size", class: "number", text: size(one) }),
     el("td", { "data-name": "Taken in" }, when(one.ingested_at ?? one.created_at)),

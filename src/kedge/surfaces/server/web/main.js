@@ -1,7 +1,7 @@
 // Wires the page: the question, the picker, conversations, keys, colours.
 
 import * as api from "./api.js";
-import { byId, count, el } from "./dom.js";
+import { byId, count, el, nameOf } from "./dom.js";
 import * as library from "./library.js";
 import * as source from "./source.js";
 import { beginning, faultCard } from "./states.js";
@@ -221,7 +221,7 @@ async function showHolds() {
   const found = await api.documents(collection.name, NAMED).catch(() => []);
   if (asked() || byId("collection").value !== collection.name || !found.length) return;
   const rest = collection.documents - found.length;
-  const titles = found.flatMap((one, at) => [at ? ", " : "", el("b", { text: one.identity || one.title })]);
+  const titles = found.flatMap((one, at) => [at ? ", " : "", el("b", { text: nameOf(one) })]);
   place.replaceChildren("Here are ", ...titles, rest > 0 ? ` and ${rest} more.` : ".");
   place.hidden = false;
 }

@@ -91,8 +91,9 @@ function wrap(root, open, close, name) {
   }
   for (const { nodes } of groups) {
     const range = document.createRange();
-    range.setStartBefore(nodes[0]);
-    range.setEndAfter(nodes.at(-1));
+    const whole = (node) => node.parentElement.closest(".formula") ?? node; // what is within one is drawn anew by KaTeX
+    range.setStartBefore(whole(nodes[0]));
+    range.setEndAfter(whole(nodes.at(-1)));
     const mark = el("mark", { class: name || null });
     mark.append(range.extractContents());
     range.insertNode(mark);

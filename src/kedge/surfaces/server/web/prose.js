@@ -11,6 +11,7 @@ const INDENTED = /^(?: {4}|\t)/;
 const ROW = /^\s*\|.*\|/;
 const RULE_ROW = /^[\s|:-]+$/;
 const HEADING = /^\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$/;
+const ATTRIBUTES = /\s*\{:?\s*(?:[#.][\w-]+|[\w-]+=(?:"[^"]*"|'[^']*'|[^\s"'{}]+))(?:\s+(?:[#.][\w-]+|[\w-]+=(?:"[^"]*"|'[^']*'|[^\s"'{}]+)))*\s*\}(?=[\ue000-\ue003]*$)/; // of a heading, as MkDocs and others have them
 const QUOTE = /^\s{0,3}>\s?/;
 const LINE = /^\s{0,3}(?:(?:\*\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,})$/;
 const DISPLAY = [["$$", "$$"], ["\\[", "\\]"]];
@@ -64,7 +65,8 @@ function blocks(all, chip) {
       while (!closesHere(taken, open, close)) taken.push(all[(at += 1)]);
       const source = taken.join("\n");
       const [, body, after] = parted(source, open, close);
-      made.push(el("div", { class: "math", tabindex: "0" }, math(body, { display: true, source })));
+      const own = source.slice(0, source.length - after.length); // a sign behind it is not its own
+      made.push(el("div", { class: "math", tabindex: "0" }, math(body, { display: true, source: own })));
       if (after.trim()) lines.push(after.trim());
     } else if (!lines.length && isCode(line)) {
       const code = [line];
@@ -78,7 +80,7 @@ function blocks(all, chip) {
     } else if (HEADING.test(line)) {
       flush();
       const [, signs, words] = HEADING.exec(line);
-      made.push(el("p", { class: `heading level-${signs.length}`, role: "heading", "aria-level": Math.min(6, signs.length + 2) }, ...inline(words, chip)));
+      made.push(el("p", { class: `heading level-${signs.length}`, role: "heading", "aria-level": Math.min(6, signs.length + 2) }, ...inline(words.replace(ATTRIBUTES, ""), chip)));
     } else if (LINE.test(line) && !lines.length) {
       made.push(el("hr"));
     } else if (QUOTE.test(line)) {

@@ -4,6 +4,9 @@ import * as api from "./api.js";
 import { el, icon, ICONS } from "./dom.js";
 
 const ZOOMS = [1, 1.25, 1.5, 2, 3];
+const NARROW = 480; // pixels, below which a page is larger from the start: nobody could read it
+const LEGIBLE = ZOOMS.indexOf(2);
+const BESIDE = 24; // pixels beside what is cited
 const STEP = 200; // pixels: pictures are fetched in few sizes
 
 /** The view of a document, opened at a page. `span` and `cells` are characters of its text. */
@@ -31,6 +34,7 @@ export class Sheet {
   /** Fetch and draw the page; a Fault where it cannot be shown. */
   async show() {
     const mine = (this.drawn += 1);
+    if (this.pages === 0 && this.scroller.clientWidth < NARROW) this.zoom = LEGIBLE;
     const wanted = Math.ceil((Math.max(320, this.scroller.clientWidth) * ZOOMS[this.zoom] * Math.min(2, devicePixelRatio)) / STEP) * STEP;
     const [view, picture] = await Promise.all([
       api.pageView(this.documentId, this.page, this.page === this.cited ? this.span : null, this.cells),
@@ -57,8 +61,9 @@ export class Sheet {
   scrollTo(places) {
     const first = places.find((place) => place.answers) ?? places[0];
     const top = first ? first.top * this.paper.clientHeight : 0;
-    const left = first ? first.left * this.paper.clientWidth : 0;
-    this.scroller.scrollTo(Math.max(0, left - 40), Math.max(0, top - this.scroller.clientHeight / 3));
+    const [begin, end] = first ? [first.left, first.left + first.width].map((share) => share * this.paper.clientWidth) : [0, 0];
+    const left = Math.min(begin - BESIDE, end + BESIDE - this.scroller.clientWidth); // the least that shows it: its row's name stays in sight
+    this.scroller.scrollTo(Math.max(0, left), Math.max(0, top - this.scroller.clientHeight / 3));
   }
 
   turn(by) {

@@ -1,8 +1,9 @@
 // The panel with a source: docked beside the answer on wide screens, a modal drawer on narrow ones.
 
 import * as api from "./api.js";
-import { byId, count, el, icon, ICONS, safeLink, utf16 } from "./dom.js";
+import { byId, count, el, fileName, icon, ICONS, pageWord, safeLink, utf16 } from "./dom.js";
 import { marked } from "./marked.js";
+import { line } from "./prose.js";
 import { Sheet } from "./sheet.js";
 import { toast } from "./toast.js";
 import { verbatim } from "./verbatim.js";
@@ -76,11 +77,11 @@ function begin(from, kicker, title) {
 }
 
 /** A passage of a document, as it looks, with the cited span marked where there is one. `cells` are [start, end) of it. */
-export async function openPassage({ from, mark = "", title, url, passageId, span = null, cells = [], snippet = "", page = null, collection }) {
+export async function openPassage({ from, mark = "", title, url, passageId, span = null, cells = [], snippet = "", page = null, section = null, collection }) {
   const mine = begin(from, mark ? `Source ${mark}` : "Source", title);
   const body = byId("panel-body");
   body.replaceChildren(el("div", { class: "ghost", "aria-hidden": "true" }, el("i"), el("i"), el("i")));
-  const asked = { passageId, span, cells, page, collection, mine, beside: 1, way: null };
+  const asked = { passageId, span, cells, page, section, collection, mine, beside: 1, way: null };
   try {
     const found = await api.passage(passageId, collection, asked.beside);
     if (mine === shown) await drawFound(found, asked);
@@ -99,7 +100,7 @@ async function drawFound(found, asked) {
   const page = asked.page ?? own.page;
   const format = found.document.format;
   const ways = [format === "pdf" && page !== null ? "page" : "", PLAIN.includes(format) ? "" : "looks", "text"].filter(Boolean);
-  drawPlace(found, own, page, (asked.way ?? ways[0]) === "page");
+  drawPlace(found, own, page, asked.section ?? own.section_path, (asked.way ?? ways[0]) === "page");
   byId("panel-ways").replaceChildren(...(ways.length > 1 ? [switcher(ways, found, asked)] : []));
   const way = asked.way ?? ways[0];
   asked.way = way;
@@ -155,7 +156,7 @@ function drawText(found, asked) {
     const from = at(Math.max(passage.start, Math.min(reached, passage.end)));
     const own = passage.passage_id === passageId;
     const here = passage.section_path.filter((part) => part !== found.document.title).join(" › ");
-    if (here !== path && here && !/^\s*#/.test(passage.text.slice(from))) parts.push(el("p", { class: "section", text: here }));
+    if (here !== path && here && !/^\s*#/.test(passage.text.slice(from))) parts.push(el("p", { class: "section" }, ...line(here)));
     path = here;
     const text = passage.text.slice(from);
     const within = ([start, end]) => [Math.max(0, at(start) - from), at(end) - from];
@@ -181,17 +182,18 @@ function scrollTo(body) {
 
 const moreButton = (text, more) => el("button", { type: "button", class: "more", onclick: more }, text);
 
-function drawPlace(found, passage, page, sheet) {
+function drawPlace(found, passage, page, path, sheet) {
   const { document: source } = found;
-  const section = passage.section_path.filter((part) => part !== source.title);
+  const section = path.filter((part) => part !== source.title);
+  const paged = pageWord(source.url);
   const facts = [
-    page === null || sheet ? null : ["Page", String(page)],
-    section.length ? ["Section", section.join(" › ")] : null,
+    page === null || sheet ? null : [paged[0].toUpperCase() + paged.slice(1), String(page)],
+    section.length ? ["Section", el("span", {}, ...line(section.join(" › ")))] : null,
     ["File", fileOf(source)],
     sheet ? null : ["Part", `${passage.index + 1} of ${count(source.chunk_count, "passage")}`],
   ];
   const kicker = byId("panel-kicker");
-  kicker.textContent = kicker.dataset.base + (page === null ? "" : ` · page ${page}`);
+  kicker.textContent = kicker.dataset.base + (page === null ? "" : ` · ${paged} ${page}`);
   byId("panel-foot").replaceChildren(
     el("dl", { class: "facts" }, ...facts.filter(Boolean).map(([name, value]) => el("div", {}, el("dt", { text: name }), el("dd", {}, value)))),
   );
@@ -200,7 +202,7 @@ function drawPlace(found, passage, page, sheet) {
 /** The name of the file, to be downloaded, or its address. */
 function fileOf(source) {
   if (/^https?:/.test(source.url)) return safeLink(source.url, source.url);
-  const name = source.url.replace(/^upload:/, "").split(/[\\/]/).pop();
+  const name = fileName(source.url);
   const save = async () => {
     try {
       const link = el("a", { href: URL.createObjectURL(await api.original(source.document_id)), download: name });

@@ -1,7 +1,7 @@
 // One question and its answer, from the first moment to the feedback.
 
 import * as api from "./api.js";
-import { byId, count, el, icon, ICONS, markName } from "./dom.js";
+import { byId, count, el, icon, ICONS, markName, pageWord } from "./dom.js";
 import { fromEvidence, fromPaths, graphFigure } from "./graph.js";
 import { asMarkdown, asText } from "./copy.js";
 import { line, prose } from "./prose.js";
@@ -102,7 +102,7 @@ export class Turn {
     } else if (!this.kind.opens) {
       openFacts({ from, kicker: `Source ${citation.id}`, title: called(citation), text: citation.snippet, url: citation.url });
     } else {
-      openPassage({ from, mark: citation.id, title: called(citation), url: citation.url, passageId: citation.passage_id, span: [citation.start, citation.end], cells: (citation.cells ?? []).filter((cell) => cell.answers).map((cell) => [cell.start, cell.end]), snippet: citation.snippet, page: this.places.get(citation.id)?.page ?? null, collection: this.collection });
+      openPassage({ from, mark: citation.id, title: called(citation), url: citation.url, passageId: citation.passage_id, span: [citation.start, citation.end], cells: (citation.cells ?? []).filter((cell) => cell.answers).map((cell) => [cell.start, cell.end]), snippet: citation.snippet, page: this.places.get(citation.id)?.page ?? null, section: this.places.get(citation.id)?.section_path ?? null, collection: this.collection });
     }
   }
 
@@ -150,7 +150,7 @@ export class Turn {
         "button",
         { type: "button", class: "source", "data-mark": citation.id },
         el("span", { class: "number", text: markName(citation.id) }),
-        el("span", { class: "about" }, el("span", { class: "title", text: called(citation) }), el("span", { class: "place", text: [section, page ? `page ${page}` : ""].filter(Boolean).join(" · ") }), snippet === citation.title.replaceAll("_", " ") ? "" : el("span", { class: "snippet" }, ...line(snippet))),
+        el("span", { class: "about" }, el("span", { class: "title", text: called(citation) }), el("span", { class: "place" }, ...line(plain([section, page ? `${pageWord(citation.url)} ${page}` : ""].filter(Boolean).join(" · ")))), snippet === citation.title.replaceAll("_", " ") ? "" : el("span", { class: "snippet" }, ...line(snippet))),
       );
       button.addEventListener("click", () => this.open(citation, button));
       return el("li", {}, button);
@@ -187,15 +187,16 @@ export class Turn {
 
   refuse() {
     const { metadata } = this;
+    const quoted = new Map((metadata.refusal?.nearest ?? []).map((hit) => [hit.passage_id, hit]));
+    const nearest = metadata.nearest ?? [...quoted.values()];
     const ways = [["by meaning", metadata.vector_result_count], ["by words", metadata.keyword_result_count], ["through the graph", metadata.graph_result_count]].filter(([, found]) => found);
     const told = ways.map(([way, found], at) => `${at ? found : count(found, ...this.kind.part)} ${way}`);
-    const looked = ways.length ? `Looked at ${listed(told)} in “${this.collection}”. ${metadata.refusal?.read ? `${metadata.refusal.read} of them were read; nothing there says it clearly enough.` : "Nothing near enough to answer."}` : `Nothing in “${this.collection}” came near.`;
+    const looked = ways.length ? `Looked at ${listed(told)} in “${this.collection}”. ${metadata.refusal?.read ? `${metadata.refusal.read} of them were read; nothing there says it clearly enough.` : "Nothing near enough to answer."}` : `Nothing in “${this.collection}” ${nearest.length ? "answers it" : "came near"}.`;
     const [first] = this.text.split("\n\n"); // what follows is told below, in parts
     const sought = metadata.refusal?.looked_for?.text;
-    const quoted = new Map((metadata.refusal?.nearest ?? []).map((hit) => [hit.passage_id, hit]));
-    const near = (metadata.nearest ?? [...quoted.values()]).map((hit) => {
+    const near = nearest.map((hit) => {
       const section = (hit.section_path ?? []).filter((part) => part !== hit.title).join(" › ");
-      const button = el("button", { type: "button", class: "source near" }, el("span", { class: "about" }, el("span", { class: "title", text: called(hit) }), el("span", { class: "place", text: [section, hit.page ? `page ${hit.page}` : ""].filter(Boolean).join(" · ") }), el("span", { class: "snippet" }, ...line(plain(quoted.get(hit.passage_id)?.snippet || "").replace(/^[-*] /, "") || plain(unheaded(hit)).replace(/#{2,6} /g, "")))));
+      const button = el("button", { type: "button", class: "source near" }, el("span", { class: "about" }, el("span", { class: "title", text: called(hit) }), el("span", { class: "place" }, ...line(plain([section, hit.page ? `${pageWord(hit.url)} ${hit.page}` : ""].filter(Boolean).join(" · ")))), el("span", { class: "snippet" }, ...line(plain(quoted.get(hit.passage_id)?.snippet || "").replace(/^[-*] /, "") || plain(unheaded(hit)).replace(/#{2,6} /g, "")))));
       button.addEventListener("click", () => this.kind.opens ? openPassage({ from: button, title: called(hit), url: hit.url, passageId: hit.passage_id, snippet: hit.excerpt, collection: this.collection }) : openFacts({ from: button, kicker: "Not an answer, but near", title: hit.title, text: hit.snippet, url: "" }));
       return el("li", {}, button);
     });

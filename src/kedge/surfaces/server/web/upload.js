@@ -132,7 +132,7 @@ function choose(files, others = 0) {
 }
 
 function list() {
-  byId("chosen").replaceChildren(...chosen.slice(0, 8).map((file) => el("li", {}, el("span", { text: file.name }), el("span", { class: "hint", text: megabytes(file.size) }))), chosen.length > 8 ? el("li", { class: "hint", text: `and ${chosen.length - 8} more` }) : "", leftOut ? el("li", { class: "hint", text: `${count(leftOut, "file")} left out: nothing to read by ${leftOut === 1 ? "its name" : "their names"}` }) : "");
+  byId("chosen").replaceChildren(...chosen.slice(0, 8).map((file) => el("li", {}, el("span", { text: file.name }), el("span", { class: "hint", text: file.size ? megabytes(file.size) : "empty" }))), chosen.length > 8 ? el("li", { class: "hint", text: `and ${chosen.length - 8} more` }) : "", leftOut ? el("li", { class: "hint", text: `${count(leftOut, "file")} left out: nothing to read by ${leftOut === 1 ? "its name" : "their names"}` }) : "");
 }
 
 function dropping() {

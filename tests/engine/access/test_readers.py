@@ -20,6 +20,7 @@ from kedge.engine.connected import Wanted
 from kedge.engine.engine import Engine
 from kedge.ingest.sources.sidecar import NAME
 from kedge.kinds.graphs.surfaces.opened import nodes_of
+from kedge.kinds.tables.surfaces.opened import sessions_of
 from kedge.stores.graph.nodes import Edge, Node
 
 SCOPE = Scope("default", "documents")
@@ -326,6 +327,20 @@ def test_the_audit_log_tells_who_asked_and_what_was_cited(tmp_path: Path) -> Non
         after = (await engine.access.report("default", document.id)).document
         assert after is not None
         assert (after.audit_entries, after.queries, after.conversation_turns) == (0, 0, 0)
+
+    told(tmp_path, story)
+
+
+def test_plans_and_suggestions_are_in_the_audit_log(tmp_path: Path) -> None:
+    async def story(engine: Engine, folder: Path) -> None:
+        pay = Scope("default", "pay")
+        await engine.ingest(IngestRequest(pay, (str(rows(folder, "table")),), kind="table"))
+        await take(engine, write(folder, "tide.md", "opens at noon"))
+        with acting_as(ANN):
+            assert (await sessions_of(engine).run_plan(pay, {"measures": [{"func": "count"}]})).short_answer == "1"
+            await engine.suggestions(Query("When does the harbour open?", SCOPE))
+        noted = [(one.who, one.action, one.collection) for one in await engine.access.log("default")]
+        assert noted == [("user:ann", "search", "documents"), ("user:ann", "ask", "pay")]
 
     told(tmp_path, story)
 

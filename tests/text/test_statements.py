@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kedge.text.statements import markup
 from kedge.text.statements.cut import statements
-from kedge.text.statements.rows import TableLine, rows, table_head
+from kedge.text.statements.rows import TableHead, TableLine, rows, table_head
 
 REPORT = """(In millions, except per share amounts)
 
@@ -286,3 +286,31 @@ def test_code_between_bare_fences_is_a_statement_and_no_heading(fence: str, gap:
 def test_a_line_as_long_as_the_one_above_it_makes_a_heading(sign: str) -> None:
     found = statements(f"The anchors\n{sign * 11}\n\nThey hold well.")
     assert [one.read for one in found] == ["They hold well."]
+
+
+CELLS = st.sampled_from(
+    (
+        "",
+        "5",
+        "3,079",
+        "2024",
+        "Months Ended",
+        "Net sales:",
+        "Cost",
+        "North",
+        "(5)",
+        "Q1 2023",
+        "|",
+        "---|---",
+        "Table 3: a",
+    )
+)
+
+
+@given(table=st.lists(st.lists(CELLS, min_size=1, max_size=4).map(" | ".join), min_size=1, max_size=12))
+def test_a_head_is_the_same_read_at_once_and_read_on(table: list[str]) -> None:
+    head = TableHead()
+    for place, line in enumerate(table, 1):
+        head.add(f"| {line} |\n"[:3])
+        head.add(f"| {line} |\n"[3:])
+        assert head.text() == table_head("\n".join(f"| {one} |" for one in table[:place]))

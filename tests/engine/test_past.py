@@ -13,9 +13,10 @@ from hypothesis import settings as how
 from hypothesis import strategies as st
 
 from kedge import Kedge
+from kedge.core.acting import acting_as
 from kedge.core.errors import QueryError
 from kedge.core.settings import load_settings
-from kedge.core.values import DEFAULT_TENANT, IngestRequest, Query, Scope
+from kedge.core.values import DEFAULT_TENANT, Actor, IngestRequest, Query, Scope
 from kedge.engine.backup.restoring import restore_backup
 from kedge.engine.engine import Engine
 from kedge.stores.past import past_index
@@ -121,6 +122,19 @@ def test_an_answer_as_of_a_time_quotes_what_was_said_then(place: Path) -> None:
         assert said(kedge, at) == [OLD]
         assert "Ada" in kedge.ask("Who is on watch?", as_of=at.isoformat()).answer
         assert "Grace" in kedge.ask("Who is on watch?").answer
+
+
+def test_a_draft_stays_with_its_readers(place: Path) -> None:
+    with opened(place) as kedge:
+        (place / "watch.md").write_text(f"---\nreaders: [user:ann]\n---\n{OLD}\n")
+        kedge.ingest(str(place))
+        at = datetime.now(UTC)
+        (place / "watch.md").write_text(f"---\nreaders: public\n---\n{NEW}\n")
+        kedge.ingest(str(place))
+        for who, then in ((None, [OLD]), (Actor("ann"), [OLD]), (Actor("bob"), [])):
+            with acting_as(who):
+                assert said(kedge, at) == then
+                assert said(kedge, None) == [NEW]
 
 
 def test_what_its_user_deletes_is_gone_for_every_time(place: Path) -> None:

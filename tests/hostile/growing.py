@@ -88,6 +88,7 @@ def _graph(text: str) -> None:
 WAYS: dict[str, tuple[int, int, Callable[[str], object]]] = {
     "text": (40_000, 200_000, _read("a.txt")),
     "markdown": (4_000, MARKDOWN_APART // 2, _read("a.md")),
+    "table": (300_000, 300_000, _read("a.md")),
     "sentences": (40_000, 200_000, sentences),
     "orders": (8_000, 80_000, ordering_spans),
     "concepts": (8_000, 80_000, lambda text: discussed(text, set)),
@@ -98,7 +99,7 @@ WAYS: dict[str, tuple[int, int, Callable[[str], object]]] = {
 """The shorter and the longer length, and what reads. Longer markdown is read in a process that has a bound itself."""
 
 
-COUNTED = {"header": ("a ", "A "), "graph": ("a",)}
+COUNTED = {"header": ("a ", "A "), "graph": ("a",), "table": ("| a | 1 |\n", "|---|---|\n| a | 1 |\n", "| | 2024 |\n")}
 """Ways for which it does not matter what the text is made of, but how much of it there is: the units that they get."""
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kedge.text.statements import markup
 from kedge.text.statements.cut import statements
-from kedge.text.statements.rows import TableLine, rows, table_head
+from kedge.text.statements.rows import TableHead, TableLine, rows, table_head
 
 REPORT = """(In millions, except per share amounts)
 
@@ -61,8 +61,7 @@ $ pip install kedge
 - [Contents](contents.md)
 """
 RST = """Channels
-========
-
+=
 Use a nursery::
 
     async with open_nursery() as nursery:
@@ -372,3 +371,31 @@ def test_rows_that_are_called_by_a_figure_are_rows_where_the_columns_are_named_r
     read = [one.read for one in statements("\n".join(lines)) if one.kind == "row"]
     assert read[0] == "Mode: 1600 — Rate: 64.5; Passed: 8/10; Band: 1125 Hz"
     assert len(read) == 2
+
+
+CELLS = st.sampled_from(
+    (
+        "",
+        "5",
+        "3,079",
+        "2024",
+        "Months Ended",
+        "Net sales:",
+        "Cost",
+        "North",
+        "(5)",
+        "Q1 2023",
+        "|",
+        "---|---",
+        "Table 3: a",
+    )
+)
+
+
+@given(table=st.lists(st.lists(CELLS, min_size=1, max_size=4).map(" | ".join), min_size=1, max_size=12))
+def test_a_head_is_the_same_read_at_once_and_read_on(table: list[str]) -> None:
+    head = TableHead()
+    for place, line in enumerate(table, 1):
+        head.add(f"| {line} |\n"[:3])
+        head.add(f"| {line} |\n"[3:])
+        assert head.text() == table_head("\n".join(f"| {one} |" for one in table[:place]))

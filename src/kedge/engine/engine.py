@@ -221,7 +221,7 @@ class Engine:
         from kedge.retrieve.pipeline import validate
 
         validate(query, self.settings.max_top_k)
-        return await Suggester(self.answerer, self._keeper, self.settings.threshold).near(query)
+        return await Suggester(self.answerer, self._keeper, self._recorder, self.settings.threshold).near(query)
 
     @property
     def answerer(self) -> Answerer:

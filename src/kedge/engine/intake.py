@@ -222,7 +222,9 @@ class _JobRun:
             if self._request.mode is IngestMode.RECREATE and not self._kind.way_in.empties_itself:
                 await self._intake._keeper.delete(self._request.scope)
             async with self._intake.sources.following(self._request, self._tracker) as discovered:
-                run = self._begun(await self._target(discovered, make=True))
+                target = await self._target(discovered, make=True)
+                await self._say_readers()
+                run = self._begun(target)
                 await run.take_in()
                 return await run.finish()
 
@@ -237,6 +239,15 @@ class _JobRun:
             await run.take_in()
             async with self._locks.named(finishing(scope)):
                 return await run.finish(document_id)
+
+    async def _say_readers(self) -> None:
+        """Of a collection that has readers as a whole, before anything of the request is to be seen in it."""
+        readers, scope = self._request.readers, self._request.scope
+        if readers is None or self._kind.kind.each_has_readers:
+            return
+        rights = self._intake._stores.catalog.rights
+        if self._request.for_reader_of((await rights.rules(scope)).get("")):  # else it was shut since it was asked for
+            await rights.rule(scope, "", readers)
 
     def _begun(self, target: Target) -> IngestRun:
         return self._kind.way_in.run(target, self._request, self._tracker)

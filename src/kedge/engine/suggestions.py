@@ -1,6 +1,7 @@
 """Other ways to ask: questions made of what stands nearest to a refused one, each judged to have an answer.
 
-Nothing of it is recorded, and no language model is asked: the judge alone says which of the questions stand.
+The audit log keeps who asked and which documents the questions are about; nothing else is recorded. No language model
+is asked: the judge alone says which of the questions stand.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from kedge.text.analyze import terms
 
 if TYPE_CHECKING:
     from kedge.answer.pipeline import Answerer
+    from kedge.answer.record import Recorder
     from kedge.engine.collections import CollectionKeeper
 
 MOST = 3
@@ -55,8 +57,9 @@ _DULL = frozenset(
 class Suggester:
     """Finds questions near another that have answers."""
 
-    def __init__(self, answerer: Answerer, keeper: CollectionKeeper, threshold: float) -> None:
+    def __init__(self, answerer: Answerer, keeper: CollectionKeeper, recorder: Recorder, threshold: float) -> None:
         self._answerer = answerer
+        self._recorder = recorder
         self._keeper = keeper
         self._threshold = threshold
 
@@ -66,14 +69,17 @@ class Suggester:
         _, _, hits = await self._answerer.evidence(replace(query, top_k=_PASSAGES), collection)
         until = time.monotonic() + SECONDS
         found: list[Suggestion] = []
+        about: list[str] = []
         for text, hit in list(_questions(query.text, hits))[:TRIED]:
             asked = replace(query, text=text, session_id=None)
             meant, _, evidence = await self._answerer.evidence(asked, collection)
             verdict = await self._answerer.judging.verdict(meant, collection, evidence)
             if verdict.probability >= self._threshold and verdict.extracted is not None:
                 found.append(Suggestion(text, hit.passage.identity, verdict.probability))
+                about.append(hit.passage.document_id)
             if len(found) == MOST or time.monotonic() > until:
                 break
+        await self._recorder.note("search", query, about)
         return found
 
 

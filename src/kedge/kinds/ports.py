@@ -150,6 +150,8 @@ class Kind(ABC, Generic[O_co]):
     keeps_past: ClassVar[bool] = False
     """Whether superseded versions can be kept and asked: what its passages say never changes under their ids, and its
     way out understands `Query.as_of`."""
+    each_has_readers: ClassVar[bool] = True
+    """Whether what is taken in has readers of its own, document by document; else a collection has them as a whole."""
     units: ClassVar[Units] = Units()
     surfaces: ClassVar[Surfaces] = Surfaces()
     files: ClassVar[str] = ""

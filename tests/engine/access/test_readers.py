@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,13 +13,14 @@ from pathlib import Path
 import pytest
 
 from kedge.core.acting import acting_as
-from kedge.core.errors import ConflictError, ForbiddenError, HeldError, NotFoundError, UsageError
+from kedge.core.errors import ConflictError, ForbiddenError, HeldError, NotFoundError, UnreadableError, UsageError
 from kedge.core.settings import load_settings
 from kedge.core.values import Actor, Document, IngestMode, IngestRequest, Job, Query, Scope
 from kedge.engine.connected import Wanted
 from kedge.engine.engine import Engine
 from kedge.ingest.sources.sidecar import NAME
 from kedge.kinds.graphs.surfaces.opened import nodes_of
+from kedge.kinds.tables.surfaces.opened import sessions_of
 from kedge.stores.graph.nodes import Edge, Node
 
 SCOPE = Scope("default", "documents")
@@ -329,6 +331,20 @@ def test_the_audit_log_tells_who_asked_and_what_was_cited(tmp_path: Path) -> Non
     told(tmp_path, story)
 
 
+def test_plans_and_suggestions_are_in_the_audit_log(tmp_path: Path) -> None:
+    async def story(engine: Engine, folder: Path) -> None:
+        pay = Scope("default", "pay")
+        await engine.ingest(IngestRequest(pay, (str(rows(folder, "table")),), kind="table"))
+        await take(engine, write(folder, "tide.md", "opens at noon"))
+        with acting_as(ANN):
+            assert (await sessions_of(engine).run_plan(pay, {"measures": [{"func": "count"}]})).short_answer == "1"
+            await engine.suggestions(Query("When does the harbour open?", SCOPE))
+        noted = [(one.who, one.action, one.collection) for one in await engine.access.log("default")]
+        assert noted == [("user:ann", "search", "documents"), ("user:ann", "ask", "pay")]
+
+    told(tmp_path, story)
+
+
 def test_settings_decide_whether_words_are_kept_and_whether_anything_is(tmp_path: Path) -> None:
     async def worded(engine: Engine, folder: Path) -> None:
         await take(engine, write(folder, "a.md", "opens"))
@@ -396,6 +412,62 @@ def test_types_of_nodes_that_are_hidden_stay_hidden_from_who_may_write(tmp_path:
         with acting_as(ANN):
             assert (await nodes.node(graph, "p")).title == "Paula"
             assert set(await engine.access.rules(graph)) == {"Person"}
+
+    told(tmp_path, story)
+
+
+def rows(folder: Path, kind: str) -> Path:
+    """A file of that kind, with one thing in it."""
+    path = folder / ("pay.csv" if kind == "table" else "pay.json")
+    path.write_text("name,crowns\ncaptain,9000\n" if kind == "table" else json.dumps([{"id": "p", "type": "Person"}]))
+    return path
+
+
+@pytest.mark.parametrize("kind", ["table", "graph"])
+def test_readers_of_a_request_are_those_of_a_collection_that_has_them_as_a_whole(tmp_path: Path, kind: str) -> None:
+    pay = Scope("default", "pay")
+
+    async def story(engine: Engine, folder: Path) -> None:
+        job = await engine.ingest(
+            IngestRequest(pay, (str(rows(folder, kind)),), kind=kind, readers=("group:board", "user:ann"))
+        )
+        assert not job.errors
+        assert await engine.access.rules(pay) == {"": ("group:board", "user:ann")}
+        with acting_as(Actor("cy")):
+            assert await engine.collections("default") == []
+        with acting_as(BOB):
+            await engine.ingest(IngestRequest(pay, (str(rows(folder, kind)),), kind=kind))
+        assert await engine.access.rules(pay) == {"": ("group:board", "user:ann")}
+
+    told(tmp_path, story)
+
+
+@pytest.mark.parametrize("kind", ["table", "graph"])
+def test_a_folder_that_names_readers_makes_no_table_and_no_graph_for_everybody(tmp_path: Path, kind: str) -> None:
+    pay = Scope("default", "pay")
+
+    async def story(engine: Engine, folder: Path) -> None:
+        (folder / NAME).write_text('"*": [group:board]\n')
+        request = IngestRequest(pay, (str(rows(folder, kind)),), kind=kind)
+        with suppress(UnreadableError):
+            job = await engine.ingest(request)
+            assert [one.code for one in job.errors] == ["unreadable"]
+        assert [one.passages for one in await engine.collections("default")] == [0]
+        assert not (await engine.ingest(replace(request, readers=("group:board",)))).errors
+        assert [one.passages for one in await engine.collections("default")] == [1]
+
+    told(tmp_path, story)
+
+
+def test_a_node_has_no_readers_alone(tmp_path: Path) -> None:
+    """It would be hidden from searches, and shown among the nodes."""
+    graph = Scope("default", "family")
+
+    async def story(engine: Engine, _folder: Path) -> None:
+        await nodes_of(engine).create(graph, Node("p", "Person", "Paula"))
+        (paula,) = await engine.documents(graph)
+        with pytest.raises(UsageError, match="no readers of its own"):
+            await engine.access.give("default", paula.id, ["user:ann"])
 
     told(tmp_path, story)
 

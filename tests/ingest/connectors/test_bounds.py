@@ -179,6 +179,18 @@ def test_a_tree_that_names_itself_without_end_is_left(bare: Path, monkeypatch: p
         listed(opened(f"git+file://{bare}"))
 
 
+def test_what_folders_above_say_of_readers_holds_for_a_part_of_a_repository(bare: Path) -> None:
+    page = f"100644 blob {blob(bare, 'x')}\ta.md\n"
+    rules = '"hr/**": [group:hr]\n"guide/**": public\n'
+    said = f"100644 blob {blob(bare, rules)}\t.kedge-access.yaml\n"
+    top = "".join(f"040000 tree {run_git(bare, 'mktree', said=page)}\t{name}\n" for name in ("guide", "hr"))
+    repository(bare, run_git(bare, "mktree", said=said + top))
+    for folder, readers in (("hr", ("group:hr",)), ("guide", ("public",))):
+        (entry,) = opened(f"git+file://{bare}", folder=folder).entries(LastListing())
+        assert isinstance(entry, Entry)
+        assert (entry.key, entry.readers) == (f"{folder}/a.md", readers)
+
+
 def test_a_commit_of_no_time_is_read(bare: Path) -> None:
     tree = run_git(bare, "mktree", said=f"100644 blob {blob(bare, 'x')}\ta.md\n")
     repository(bare, tree, "99999999999999999")

@@ -24,6 +24,7 @@ from kedge.core.values import (
     parse_actor,
 )
 from kedge.engine.library import Library, found_collection
+from kedge.kinds import installed
 from kedge.stores.catalog.ports import Catalog
 
 MAX_REASON = 500
@@ -57,14 +58,25 @@ class AccessKeeper:
     async def give(self, tenant: str, document_id: str, readers: Sequence[str] | None) -> Document:
         """The document has these readers from the next request on, whatever its sources say; None: they say it again.
 
-        NotFoundError, UsageError for what is no principal.
+        NotFoundError; UsageError for what is no principal, and for a node or a table: those have no readers alone.
         """
         document, _ = await self._library.document(tenant, document_id)
+        await self._refuse_parts(document.scope)
         said = None if readers is None else checked_readers(readers)
         await self._rights.give(tenant, [document.id], said)
         await self._settle(document.scope)
         with acting_as(None):
             return (await self._library.document(tenant, document_id))[0]
+
+    async def _refuse_parts(self, scope: Scope) -> None:
+        """UsageError where the collection has readers as a whole: its parts would be hidden here and shown there."""
+        found = await self._catalog.collections.get(scope)
+        kind = installed().get(found.kind) if found is not None else None
+        if kind is not None and not kind.each_has_readers:
+            raise UsageError(
+                f"What is in {scope.collection!r}, of the kind {kind.name}, has no readers of its own.",
+                hint="Say them of the collection, or of nodes by type: kedge access collection NAME --label TYPE.",
+            )
 
     async def give_collection(self, scope: Scope, readers: Sequence[str] | None, label: str = "") -> dict[str, Readers]:
         """Set the readers of a whole collection, or of the nodes of a type in a graph; returns all its rules.

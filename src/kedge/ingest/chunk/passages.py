@@ -13,7 +13,7 @@ from itertools import accumulate
 
 from kedge.core.values import Block, BlockKind, Chunk, ParsedDocument, embed_text
 from kedge.ingest.chunk.pieces import ChunkPiece, CountTokens, split_blocks
-from kedge.text.statements.rows import table_head
+from kedge.text.statements.rows import TableHead
 
 SPECIAL_TOKENS = 2
 """What a model puts around every text, e.g. [CLS] and [SEP]."""
@@ -83,8 +83,9 @@ def chunk(
             warn(f"The {block.kind} at {base + block.start} is over {limits.maximum} tokens and was cut between lines.")
     groups = _Plan(pieces.items, budgets, limits, _top_level(document.blocks), document.text).groups()
     groups, counts = _verified(document.text, groups, count_tokens, limits)
+    heads = _TableHeads(document.text)
     return [
-        _chunk(document.text, group, tokens, base, first_index + number)
+        _chunk(document.text, group, tokens, base, index=first_index + number, head=heads.before(group[0]))
         for number, (group, tokens) in enumerate(zip(groups, counts, strict=True))
     ]
 
@@ -232,7 +233,7 @@ def _slice(text: str, group: Sequence[ChunkPiece]) -> str:
     return text[group[0].start : group[-1].end]
 
 
-def _chunk(text: str, group: Sequence[ChunkPiece], tokens: int, base: int, index: int) -> Chunk:
+def _chunk(text: str, group: Sequence[ChunkPiece], tokens: int, base: int, *, index: int, head: str) -> Chunk:
     kinds = {piece.kind for piece in group}
     content = next((piece for piece in group if piece.kind is not BlockKind.HEADING), group[0])
     body = _slice(text, group)
@@ -249,14 +250,28 @@ def _chunk(text: str, group: Sequence[ChunkPiece], tokens: int, base: int, index
         token_count=tokens,
         page_breaks=tuple(_page_breaks(group)),
         section_breaks=tuple(_section_breaks(group, content)),
-        table_head=_table_head(text, group[0]),
+        table_head=head,
     )
 
 
-def _table_head(text: str, first: ChunkPiece) -> str:
-    """The head of the table in whose midst a passage begins, if it does."""
-    inside = first.kind is BlockKind.TABLE and first.start > first.block.start
-    return table_head(text[first.block.start : first.start]) if inside else ""
+class _TableHeads:
+    """Heads of the tables in whose midst passages begin, asked for in their order."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._table = self._read = -1
+        self._head = TableHead()
+
+    def before(self, first: ChunkPiece) -> str:
+        """The head of the table that this piece of a passage goes on with, if it does."""
+        if first.kind is not BlockKind.TABLE or first.start <= first.block.start:
+            return ""
+        if self._table != first.block.start:
+            self._table = self._read = first.block.start
+            self._head = TableHead()
+        self._head.add(self._text[self._read : first.start])
+        self._read = first.start
+        return self._head.text()
 
 
 def _page_breaks(group: Sequence[ChunkPiece]) -> Iterator[tuple[int, int]]:

@@ -159,7 +159,11 @@ class GitRepository:
         return self._git("cat-file", "blob", blob)
 
     def _within(self) -> list[str]:
-        return [f":(top,literal){self._folder}"] if self._folder else []
+        """What is listed: the folder, and what folders above it say of their readers."""
+        if not self._folder:
+            return []
+        above = [(folder / READERS_FILE).as_posix() for folder in PurePosixPath(self._folder).parents]
+        return [f":(top,literal){path}" for path in (self._folder, *above)]
 
     def _url(self, key: str) -> str:
         link = self._place.text("link")

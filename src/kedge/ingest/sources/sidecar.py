@@ -22,7 +22,7 @@ from pathlib import Path, PurePosixPath
 import yaml
 
 from kedge.core.errors import UnreadableError, UsageError
-from kedge.core.values import Readers, checked_readers
+from kedge.core.values import PUBLIC, Readers, checked_readers
 
 NAME = ".kedge-access.yaml"
 MAX_BYTES = 1 << 20
@@ -49,6 +49,16 @@ def readers_beside(path: Path) -> Readers | None:
             if _fits(pattern, path.relative_to(folder).as_posix()):
                 return readers
     return None
+
+
+def refuse_readers_beside(path: Path, said: Readers | None) -> None:
+    """For kinds whose collections have readers as a whole: UnreadableError where a folder names readers of the file
+    and the request (`said`) names none. It would be for everybody."""
+    if said is None and PUBLIC not in (readers_beside(path) or (PUBLIC,)):
+        raise UnreadableError(
+            f"{path.name} is not for everybody, says a {NAME}, and what is made of it has readers as a whole.",
+            hint="Say who may read the collection: --readers group:NAME.",
+        )
 
 
 def read_readers(said: object) -> Readers:

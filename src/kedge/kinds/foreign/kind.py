@@ -17,6 +17,7 @@ class ForeignKind(Kind["Foreign"]):
     name = "foreign"
     index_prefix = "foreign"
     concepts = False
+    each_has_readers = False
     units = Units("tables found", "rows copied")
     surfaces = Surfaces(page=OnPage(source=("table", "tables"), part=("row", "rows"), opens=False))
 

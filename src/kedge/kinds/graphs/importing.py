@@ -12,6 +12,7 @@ from kedge.core.errors import KedgeError, SourceFault, UnreadableError, UsageErr
 from kedge.core.urls import mask_url
 from kedge.core.values import IngestMode, IngestRequest, Job, JobStatus, SourceError
 from kedge.ingest.batch import Target
+from kedge.ingest.sources.sidecar import refuse_readers_beside
 from kedge.ingest.sources.source import is_file_within, source_error, unreadable
 from kedge.ingest.tracker import JobTracker
 from kedge.ingest.write.remove import sweep
@@ -269,7 +270,7 @@ def _parts(nodes: Sequence[Node], size: int) -> Iterator[Sequence[Node]]:
 
 
 def _files(request: IngestRequest) -> list[_File]:
-    """The files behind the request. UsageError for an address, UnreadableError for what is not there."""
+    """The files behind the request. UsageError for an address, UnreadableError for what is missing or not for all."""
     found: list[_File] = []
     for source in request.sources:
         if _names_database(source):
@@ -289,6 +290,8 @@ def _files(request: IngestRequest) -> list[_File]:
             if not matches:
                 raise unreadable(source, FileNotFoundError(2, "No such file or directory"))
             found += [_File(one, one.name, one.parent) for one in matches if one.is_file()]
+    for file in found:
+        refuse_readers_beside(file.path.resolve(), request.readers)
     for name, kept in request.uploads:
         path = Path(kept)
         found.append(_File(path, name, path / "beside"))

@@ -25,6 +25,7 @@ class GraphKind(Kind["Graphs"]):
         "updated_at": "float",
     }
     concepts = False
+    each_has_readers = False
     units = Units("files taken in", "nodes")
     surfaces = Surfaces(
         routes=(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from typing import TextIO
 
 from kedge.core.acting import actor
 from kedge.core.ids import new_id
 from kedge.core.outside import to_json
-from kedge.core.values import Answer, Collection, Job, Json, Scope
+from kedge.core.values import Answer, Collection, Job, Json, Query, Scope
 from kedge.ingest.ports import IndexedKind
 from kedge.kinds.ports import Parts
 from kedge.kinds.tables.feeding.export import export_bad_rows, export_rows
@@ -30,6 +31,7 @@ class TableSessions:
         self._collections = parts.collections
         self._kind = kind
         self._locks = parts.locks
+        self._recorder = parts.recorder
         self._sessions = sessions
 
     async def make(
@@ -98,11 +100,15 @@ class TableSessions:
         async with self._sessions.reading(scope) as generation:
             return await asyncio.to_thread(export_bad_rows if bad else export_rows, generation, target)
 
-    async def run_plan(self, scope: Scope, plan: Json) -> Answer:
-        """Run a plan that somebody else made, a language model for instance. PlanError when it does not fit."""
+    async def run_plan(self, scope: Scope, plan: Json, user: str = "local") -> Answer:
+        """Run a plan that somebody else made, a language model for instance. The audit log has it as a question, in
+        place of whose words it keeps the plan. PlanError when it does not fit."""
         await self._admit(scope)
         async with self._sessions.reading(scope) as generation:
-            return await asyncio.to_thread(run_given, generation, plan)
+            answer = await asyncio.to_thread(run_given, generation, plan)
+        said = json.dumps(plan, ensure_ascii=False, sort_keys=True)
+        await self._recorder.note("ask", Query(said, scope, user=user), [], answer.query_id)
+        return answer
 
     async def bad_rows(self, scope: Scope, limit: int = 100, offset: int = 0) -> list[RefusedRow]:
         """Records of the files that could not be used, with their lines."""

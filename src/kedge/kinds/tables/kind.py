@@ -21,6 +21,7 @@ class TableKind(Kind["Tables"]):
     name = NAME
     index_prefix = "table_rows"
     concepts = False
+    each_has_readers = False
     units = Units("files fed", "rows")
     files = "kedge.kinds.tables.files:FILES"
     surfaces = Surfaces(

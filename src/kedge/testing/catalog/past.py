@@ -101,6 +101,22 @@ class PastContract(OpensCatalog):
                 assert bool(await past.of_document(HERE.tenant, ONE.id, at)) is allowed
 
     @on_catalog
+    async def test_what_named_its_readers_stays_theirs_when_it_is_superseded(self, catalog: Catalog) -> None:
+        """A draft for a few is not opened to all by what was made of it; who says so by hand opens it."""
+        past = past_of(catalog)
+        (draft,) = await publish(catalog, replace(ONE, readers=("user:ann",)), "1", ["a"])
+        at = now()
+        (said,) = await publish(catalog, replace(ONE, readers=("public",)), "2", ["b"])
+        for who, allowed in ((None, True), (Actor("ann"), True), (Actor("bob"), False)):
+            with acting_as(who):
+                assert bool(await past.live(HERE, [draft.id], at)) is allowed
+                assert bool(await past.of_document(HERE.tenant, ONE.id, at)) is allowed
+                assert await past.live(HERE, [said.id], now()) == {said.id: said}
+        await catalog.rights.give(HERE.tenant, [ONE.id], ("public",))
+        with acting_as(Actor("bob")):
+            assert await past.live(HERE, [draft.id], at) == {draft.id: draft}
+
+    @on_catalog
     async def test_a_document_whose_source_is_gone_stays_in_its_time(self, catalog: Catalog) -> None:
         past = past_of(catalog)
         await publish(catalog, TWO, "1", ["a"])

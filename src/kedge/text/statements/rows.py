@@ -17,7 +17,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, takewhile
+from itertools import islice, pairwise, takewhile
+from typing import TypeAlias
 
 from kedge.text.statements.markup import plain
 from kedge.text.statements.statement import Cell, Statement
@@ -54,6 +55,8 @@ _ONLY_HEAD = 6
 """Lines up to which the beginning of a table without rows of figures is taken for nothing but its head."""
 MAX_HEAD = 2000
 """Characters of a table's head that are kept with the rest of a table that was cut."""
+LONGEST_LINE = 1 << 16
+"""Characters of a line that are kept while its end is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,20 +124,128 @@ def table_head(text: str) -> str:
 
     They are its caption, its header rows, and the names of the part and of the group in which the text ends.
     """
-    lines = [TableLine(0, line) for line in text.split("\n") if line.strip()]
-    kept = [line for line in lines[:1] if _CAPTION.match(line.text)]
-    table = _cut(lines[len(kept) :])
-    rules = [line for line in lines if _RULE.fullmatch(line.text)]
-    if table.one_header and not rules and len(lines) <= _ONLY_HEAD:
-        return text.strip("\n")[:MAX_HEAD]
-    kept += [row.line for row in table.heads]
-    kept += rules[:1]
-    panel = group = None
-    for row in table.body if not table.one_header else ():
-        if row.is_name:
-            panel, group = (row, None) if row.is_panel else (panel, row)
-    kept += [row.line for row in (panel, group) if row is not None]
-    return "\n".join(line.text for line in kept)[:MAX_HEAD]
+    head = TableHead()
+    head.add(f"{text}\n")
+    return head.text()
+
+
+class TableHead:
+    """The `table_head` of a table that is read on from its beginning, piece by piece.
+
+    Each line is looked at once, however often it is asked: a long table is cut into many passages, and each begins
+    with the head of all that stands before it.
+    """
+
+    def __init__(self) -> None:
+        self._begins = ""
+        self._rest = ""
+        """Of the last line, which has not ended; it does not count yet."""
+        self._lines = 0
+        self._caption = ""
+        self._blank = False
+        """Whether the first line has nothing in its cells."""
+        self._rule = ""
+        self._ruled = False
+        self._rows: list[_CutRow] = []
+        self._gaps = False
+        """Whether a row has an empty cell."""
+        self._forget()
+
+    def add(self, text: str) -> None:
+        """Read on."""
+        if len(self._begins) < MAX_HEAD:
+            self._begins = (self._begins + text[: 2 * MAX_HEAD]).lstrip("\n")[: 2 * MAX_HEAD]
+        first, *further = text.split("\n")
+        lines = [self._rest + first, *further]
+        self._rest = lines.pop()[:LONGEST_LINE]
+        for line in lines:
+            if line.strip():
+                self._add_line(line)
+
+    def text(self) -> str:
+        """The head of what was read so far."""
+        if not self._lines:
+            return self._rest[:MAX_HEAD]
+        one_header = not self._named and self._first == self._least if self._ruled else self._first is None
+        if one_header and not self._rule and self._lines <= _ONLY_HEAD:
+            return self._begins.strip("\n")[:MAX_HEAD]
+        kept = [self._caption] if self._caption else []
+        size = 0
+        for row in islice(self._rows, 1 if self._first is None else self._first):
+            kept.append(row.line.text)
+            size += len(row.line.text)
+            if size > MAX_HEAD:
+                break
+        kept += [self._rule] if self._rule else []
+        if not one_header and self._first is not None:
+            names = self._names if len(self._rows) <= self._first else _named_by(self._names, self._rows[-1])
+            kept += [name.line.text for name in names if name is not None]
+        return "\n".join(kept)[:MAX_HEAD]
+
+    def _add_line(self, line: str) -> None:
+        self._lines += 1
+        if self._lines == 1 and _CAPTION.match(line):
+            self._caption = line
+            return
+        if self._lines == 1 + bool(self._caption):
+            self._blank = _BLANK.fullmatch(line) is not None
+        if _RULE.fullmatch(line):
+            self._rule = self._rule or line
+            if "-" in line and not self._ruled:
+                self._ruled = True
+                self._forget()
+        else:
+            row = _row(TableLine(0, line))
+            self._rows.append(row)
+            if not self._gaps and not all(row.texts):
+                self._gaps = True
+                self._forget()
+        self._read_on()
+
+    def _forget(self) -> None:
+        """What was read is read otherwise from now on. That happens twice at most."""
+        self._first: int | None = None
+        """How many header rows there are; None: not known yet."""
+        self._looked = self._told = 0
+        """Rows that were looked at, and those whose names are among `_names`."""
+        self._named = False
+        """Whether a row below the header names others."""
+        self._names: _Names = (None, None)
+
+    def _read_on(self) -> None:
+        """Look at the rows that were not looked at; the last one may still turn out to be a header."""
+        rows = self._rows
+        for row in rows[self._looked :]:
+            if self._ruled:
+                self._named |= self._looked >= self._least and row.is_name
+            elif self._first is None and (_is_data(row) or _has_figure_for_label(rows, self._looked)):
+                self._first = _first_of_group(rows, self._looked, self._gaps)
+            self._looked += 1
+        if self._ruled:
+            self._first = self._least if self._first is None else self._first
+            while self._first < len(rows) - 1 and _is_further_header(rows, self._first):
+                self._first += 1
+        if self._first is not None:
+            self._told = max(self._told, self._first)
+            while self._told < len(rows) - 1:
+                self._names = _named_by(self._names, rows[self._told])
+                self._told += 1
+
+    @property
+    def _least(self) -> int:
+        """Header rows above a rule: one, or none where nothing stands in it."""
+        return 0 if self._blank else 1
+
+
+_Names: TypeAlias = tuple["_CutRow | None", "_CutRow | None"]
+"""Rows that name the part and the group that a table has come to."""
+
+
+def _named_by(names: _Names, row: _CutRow) -> _Names:
+    """The names below this row."""
+    if not row.is_name:
+        return names
+    return (row, None) if row.is_panel else (names[0], row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +266,7 @@ def _cut(lines: Sequence[TableLine]) -> _CutTable:
     )
     if first is None:
         return _CutTable(table[:1], table[1:], one_header=True)
-    by_column = any(not text for row in table for text in row.texts)
-    while first and _names_rows(table[first - 1], by_column):
-        first -= 1  # the first group's name stands between headers and rows
+    first = _first_of_group(table, first, any(not text for row in table for text in row.texts))
     return _CutTable(table[:first], table[first:], one_header=False)
 
 
@@ -173,20 +282,25 @@ def _ruled(table: list[_CutRow], heads: int) -> _CutTable:
     return _CutTable(table[:first], table[first:], one_header=one)
 
 
+def _first_of_group(table: Sequence[_CutRow], first: int, by_column: bool) -> int:
+    """The first group's name stands between headers and rows."""
+    while first and _names_rows(table[first - 1], by_column):
+        first -= 1
+    return first
+
+
 def _is_further_header(table: Sequence[_CutRow], place: int) -> bool:
-    """Whether a row below the first header names columns too: it has no label, or a unit below columns that share
-    their header, and nothing in it is a figure, while figures stand below it."""
+    """Whether a row below a rule names columns too: it has no label, or a unit below columns that share their header,
+    and nothing in it is a figure."""
     row, above = table[place], table[place - 1].texts[1:] if place else []
     label, values = row.texts[0], [text for text in row.texts[1:] if text]
-    if not values or row.is_name:
-        return False
     if not label and _is_header(row):
         return True
-    spanned = len(set(above)) < len(above)
-    if label and not (spanned and _UNIT_LABEL.fullmatch(label)):
+    if not values or row.is_name:
         return False
-    names = all(_PERIOD.search(text) or not _FIGURE.fullmatch(text) for text in values)
-    return names and any(_is_data(other) for other in table[place + 1 :])
+    if label and not (len(set(above)) < len(above) and _UNIT_LABEL.fullmatch(label)):
+        return False
+    return all(_PERIOD.search(text) or not _FIGURE.fullmatch(text) for text in values)
 
 
 def _row(line: TableLine) -> _CutRow:

@@ -23,7 +23,7 @@ from kedge.core.errors import (
 )
 from kedge.core.settings import Settings
 from kedge.core.untrusted import file_name
-from kedge.core.values import IngestRequest, Metadata, SourceError
+from kedge.core.values import IngestRequest, Metadata, Readers, SourceError
 from kedge.ingest.apart.limits import ParseLimits
 from kedge.ingest.apart.parquet import parquet_to_csv
 from kedge.ingest.apart.pool import parquet_apart
@@ -31,6 +31,7 @@ from kedge.ingest.parse.decode import wrong_encoding
 from kedge.ingest.sources.discovery import upload_url
 from kedge.ingest.sources.fetch import fetch
 from kedge.ingest.sources.json_text import numbered_lines, read_json
+from kedge.ingest.sources.sidecar import refuse_readers_beside
 from kedge.ingest.sources.source import check_path, is_file_within, source_error, too_large, unreadable
 from kedge.kinds.tables.feeding.clean import KEPT_CHARS, BadRow, OnBytes, clean
 from kedge.kinds.tables.feeding.dialect import column_names, detect
@@ -81,13 +82,13 @@ class Staging:
 def find(request: IngestRequest, settings: Settings) -> Iterator[TableFile | SourceError]:
     """The files behind paths, folders, patterns, addresses and uploads; what is wrong with those that cannot be had."""
     for source in request.sources:
-        yield from _named(source, settings)
+        yield from _named(source, settings, request.readers)
     for name, place in request.uploads:
         path = Path(place)
         yield from _sized(TableFile(upload_url(name), file_name(name), path, path.stat().st_size), settings)
 
 
-def _named(source: str, settings: Settings) -> Iterator[TableFile | SourceError]:
+def _named(source: str, settings: Settings, readers: Readers | None) -> Iterator[TableFile | SourceError]:
     if "://" in source:
         try:
             fetched = fetch(source, settings)
@@ -120,6 +121,7 @@ def _named(source: str, settings: Settings) -> Iterator[TableFile | SourceError]
             check_path(place)
             if not place.is_file():
                 raise UnreadableError(f"{source} is not a file.", hint="Name a CSV, JSONL, Parquet, XLSX or ODS file.")
+            refuse_readers_beside(place, readers)
             yield from _sized(TableFile(place.as_posix(), item.name, place, place.stat().st_size), settings)
     except OSError as error:
         yield source_error(source, unreadable(source, error))

@@ -136,7 +136,7 @@ async def ask_session(
     scope = Scope(tenant, session_id)
     await sessions_of(engine).get(scope)
     if body.plan is not None:
-        answer = await sessions_of(engine).run_plan(scope, body.plan)
+        answer = await sessions_of(engine).run_plan(scope, body.plan, user)
     else:
         answer = await engine.ask(_query(body, scope, user))
     count(metrics, answer.confidence, time.perf_counter() - started)

@@ -40,7 +40,7 @@ class MemoryPast:
         wanted = set(passage_ids)
         may = {document.id for document in self._state.seen(scope)}
         shown = (one for one in self._state.versions.values() if one.seen_at(at) and one.document.id in may)
-        there = (passage for version in shown for passage in version.passages.values())
+        there = (one for version in shown if self._state.open_then(version) for one in version.passages.values())
         return {passage.id: passage for passage in there if passage.id in wanted}
 
     async def of_document(
@@ -49,7 +49,7 @@ class MemoryPast:
         document = self._state.documents.get(document_id)
         if document is None or document.scope.tenant != tenant or document not in self._state.seen(document.scope):
             return []
-        seen = [one for one in self._state.of(document_id) if one.seen_at(at)]
+        seen = [one for one in self._state.of(document_id) if one.seen_at(at) and self._state.open_then(one)]
         found = [passage for version in seen for _, passage in sorted(version.passages.items())]
         return [one for one in found if one.index >= first and (last is None or one.index <= last)]
 

@@ -103,6 +103,13 @@ class State:
             return []
         return [document for document in self.within(scope) if who.may_read(document.readers)]
 
+    def open_then(self, version: Version) -> bool:
+        """Whether the actor in force may read what a version that readers saw says: a superseded one stays with the
+        readers that it named, unless others were given by hand."""
+        who = actor()
+        free = version.state == "live" or version.document.id in self.given
+        return who is None or free or who.may_read(version.document.readers)
+
     def visible(self, document: Document) -> list[Passage]:
         """What readers see of a document."""
         if document.live_version is None:

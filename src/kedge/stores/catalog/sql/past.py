@@ -6,8 +6,23 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, delete, exists, func, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    and_,
+    case,
+    delete,
+    exists,
+    func,
+    insert,
+    null,
+    or_,
+    select,
+    update,
+)
 
+from kedge.core.acting import actor
 from kedge.core.ids import past_version_id
 from kedge.core.values import Passage, Scope
 from kedge.stores.batches import batches
@@ -18,7 +33,7 @@ from kedge.stores.catalog.sql.schema import document_versions as versions
 from kedge.stores.catalog.sql.schema import documents
 from kedge.stores.catalog.sql.schema import passages as table
 from kedge.stores.catalog.sql.seeing import seen
-from kedge.stores.catalog.sql.versions import DEAD
+from kedge.stores.catalog.sql.versions import DEAD, LIVE
 
 _WAS_LIVE = and_(versions.c.state == DEAD, versions.c.live_from.is_not(None), versions.c.live_until.is_not(None))
 
@@ -68,10 +83,14 @@ def _seen(at: datetime) -> ColumnElement[bool]:
     return and_(versions.c.live_from.is_not(None), versions.c.live_from <= at, until)
 
 
+_SAID = case((documents.c.readers_given.is_(True) | (versions.c.state == LIVE), null()), else_=versions.c.readers)
+"""Who alone may read what a superseded version says: those whom it named, unless others were given by hand."""
+
+
 def _at(at: datetime) -> Select[Any]:
-    """Passages that were live then, of documents that the actor in force may read now."""
+    """Passages that were live then, of documents that the actor in force may read now; last, `_SAID` of each."""
     return (
-        select(*(table.c[column] for column in COLUMNS))
+        select(*(table.c[column] for column in COLUMNS), _SAID)
         .join(versions, versions.c.id == table.c.version_id)
         .join(documents, documents.c.id == versions.c.document_id)
         .where(_seen(at), seen())
@@ -82,13 +101,15 @@ def _live(connection: Connection, scope: Scope, passage_ids: Sequence[str], at: 
     here = (documents.c.tenant == scope.tenant) & (documents.c.collection == scope.collection)
     found: dict[str, Passage] = {}
     for ids in batches(dict.fromkeys(passage_ids)):
-        rows = connection.execute(_at(at).where(here, table.c.passage_id.in_(ids)))
-        found.update((row[0], read_passage(row)) for row in rows)
+        found.update((one.id, one) for one in _passages(connection, _at(at).where(here, table.c.passage_id.in_(ids))))
     return found
 
 
 def _passages(connection: Connection, wanted: Select[Any]) -> list[Passage]:
-    return [read_passage(row) for row in connection.execute(wanted)]
+    """Those of `_at` that the actor in force may read."""
+    who = actor()
+    rows = ((row[:-1], row[-1]) for row in connection.execute(wanted))
+    return [read_passage(row) for row, said in rows if who is None or said is None or who.may_read(tuple(said))]
 
 
 def _of_versions(connection: Connection, version_ids: Sequence[str]) -> dict[str, list[PastPassage]]:

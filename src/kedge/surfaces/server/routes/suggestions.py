@@ -19,6 +19,7 @@ async def suggest(
 ) -> SuggestionList:
     """Questions near one that was refused, made of what stands nearest to it, which the collection answers.
 
-    Each is judged before it is offered, so this takes longer than an answer; nothing of it is recorded.
+    Each is judged before it is offered, so this takes longer than an answer. The audit log keeps that it was asked;
+    nothing else is recorded.
     """
     return SuggestionList(tuple(await engine.suggestions(to_query(body, settings, tenant, user))))

@@ -151,14 +151,14 @@ TABLES = {
     "foodmart": PackagedTable(
         "foodmart-data-json-",
         _json_lines("sales_fact_1998", "product", "product_class", "store", "promotion", "time_by_day"),
-        """SELECT s.* EXCLUDE (time_id), CAST(CAST(d.the_date AS VARCHAR)[:10] AS DATE) AS the_date, p.* EXCLUDE (product_id),
-            c.* EXCLUDE (product_class_id), o.* EXCLUDE (store_id), m.* EXCLUDE (promotion_id)
+        """SELECT s.* EXCLUDE (time_id), CAST(CAST(d.the_date AS VARCHAR)[:10] AS DATE) AS the_date,
+            p.* EXCLUDE (product_id), c.* EXCLUDE (product_class_id), o.* EXCLUDE (store_id), m.* EXCLUDE (promotion_id)
             FROM sales_fact_1998 s JOIN time_by_day d USING (time_id) JOIN product p USING (product_id)
             JOIN product_class c USING (product_class_id) JOIN store o USING (store_id)
             JOIN promotion m USING (promotion_id)""",
         {
-            "sales_1998.csv": """SELECT CAST(CAST(d.the_date AS VARCHAR)[:10] AS DATE) AS the_date, s.* EXCLUDE (time_id)
-                FROM sales_fact_1998 s JOIN time_by_day d USING (time_id)""",
+            "sales_1998.csv": """SELECT CAST(CAST(d.the_date AS VARCHAR)[:10] AS DATE) AS the_date,
+                s.* EXCLUDE (time_id) FROM sales_fact_1998 s JOIN time_by_day d USING (time_id)""",
             "product.csv": """SELECT p.* EXCLUDE (product_class_id), c.* EXCLUDE (product_class_id)
                 FROM product p JOIN product_class c USING (product_class_id)""",
             "store.csv": "FROM store",

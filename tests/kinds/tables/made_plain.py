@@ -20,6 +20,30 @@ CARS = [
     ("Origin", ColumnType.CATEGORY),
     ("Doors", ColumnType.CATEGORY),
 ]
+RENTALS = [
+    ("rental_id", ColumnType.ID),
+    ("the_date", ColumnType.DATE),
+    ("customer_id", ColumnType.ID),
+    ("tool_id", ColumnType.ID),
+    ("tool_name", ColumnType.CATEGORY),
+    ("shop_id", ColumnType.ID),
+    ("shop_name", ColumnType.CATEGORY),
+    ("shop_sales", ColumnType.REAL),
+    ("unit_sales", ColumnType.INTEGER),
+    ("units_per_case", ColumnType.INTEGER),
+    ("MSRP", ColumnType.REAL),
+    ("Profit", ColumnType.REAL),
+    ("Cost Other", ColumnType.INTEGER),
+    ("Cost Repair", ColumnType.INTEGER),
+    ("Cost Total $", ColumnType.INTEGER),
+    ("Torque MAX in newtons", ColumnType.REAL),
+    ("Tool Courier Operator", ColumnType.CATEGORY),
+    ("Time of day", ColumnType.CATEGORY),
+    ("promo_id", ColumnType.ID),
+    ("promo_name", ColumnType.CATEGORY),
+    ("Ship Mode", ColumnType.CATEGORY),
+    ("Shipped Date", ColumnType.DATE),
+]
 WEATHER = [
     ("date", ColumnType.DATE),
     ("precip", ColumnType.REAL),
@@ -145,7 +169,51 @@ def _films() -> list[Row]:
     ]
 
 
+def _rentals() -> list[Row]:
+    """Lines of several rentals each, with figures of the lines and figures of the tools, as several files joined."""
+    dice = random.Random(21)
+    tools = {
+        number: (name, dice.randrange(2, 40), round(dice.uniform(20, 900), 2))
+        for number, name in enumerate(("Drill", "Saw", "Sander", "Mixer", "Ladder", "Pump", "Welder", "Jack"), 1)
+    }
+    promos = ("No Promo", "Spring Days", "Double Week", "Cash Back")
+    rows: list[Row] = []
+    for line in range(900):
+        tool, shop, promo = dice.randrange(1, 9), dice.randrange(1, 7), dice.randrange(4)
+        name, case, price = tools[tool]
+        other, repair = dice.choice([0, 0, 0, 40, 75]), dice.choice([0, 0, 120, 300])
+        day = date(2022, 1, 1) + timedelta(days=dice.randrange(600))
+        rows.append(
+            (
+                f"R{line // 3:03d}",
+                day,
+                f"K{dice.randrange(60):02d}",
+                f"T{tool}",
+                name,
+                f"S{shop}",
+                f"Shop {shop}",
+                round(dice.uniform(5, 300), 2),
+                dice.randrange(1, 7),
+                case,
+                price,
+                round(dice.uniform(-40, 90), 2),
+                other,
+                repair,
+                other + repair,
+                dice.choice([None, round(dice.uniform(1, 80), 1)]),
+                dice.choice([f"{who} COURIERS" for who in ("NORTH", "BAY", "HILL", "RIVER", "OAK", "MILL")]),
+                dice.choice(["Day", "Night", "Dusk"]),
+                f"P{promo}",
+                promos[promo],
+                dice.choice(["First Class", "Same Day", "Freight"]),
+                day + timedelta(days=3),
+            )
+        )
+    return rows
+
+
 PLAIN = {
+    "rentals": (RENTALS, _rentals),
     "cars": (CARS, _cars),
     "town-weather": (WEATHER, _weather),
     "inquest": (INQUEST, _inquest),

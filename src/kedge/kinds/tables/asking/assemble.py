@@ -29,6 +29,7 @@ class Assembly(Superlatives):
             self.refusal = "things with one value but not another are more than one plan can say"
             plan = None
         self.ambiguous += self._figures.ambiguous + self._nouns.ambiguous
+        self.readings = max(self.readings, self._figures.readings)
         if self.ambiguous and plan is None:
             self.refusal = "; ".join(self.ambiguous)
         return plan

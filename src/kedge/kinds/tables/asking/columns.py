@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -32,6 +33,12 @@ _AMOUNTS = frozenset(
     "distance delay duration time total sum count weight size length volume area point goal vote score unit".split()
 )
 """Words of measures that have no lexicon entry of their own."""
+_FLOWS = frozenset(
+    "sale revenue turnover profit loss cost expense spending freight tax fee commission donation payment qty quantity "
+    "unit".split()
+)
+"""Words of measures that one adds up: where one ends a name, it outweighs what stands before it (unit_sales)."""
+_EACH = frozenset("per average avg mean price rate ratio".split())
 _LOST = frozenset(
     "delay delays late wait waiting error errors fault faults defect defects complaint complaints loss losses cost "
     "costs expense expenses debt death deaths injury injuries accident accidents crime crimes murder murders churn "
@@ -51,6 +58,11 @@ _PERSONS = frozenset(
     "name fullname person employee customer client player patient student author doctor user member".split()
 )
 _stem = Stemmer.Stemmer("english").stemWord
+_BRACKETS = re.compile(r"\([^)]*\)|\[[^\]]*\]")
+_IN_UNITS = re.compile(r"(?<=\w)[ _]in[ _]\w+$", re.IGNORECASE)
+_SIGNS = frozenset("$ € £ ¥ %".split())
+_INITIALS = 4
+"""Letters that an abbreviation in capitals has at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +119,23 @@ class Columns:
     def adds(self, field: str) -> bool:
         """Whether one adds this measure up over rows, by its name."""
         return self._by_field[field].added
+
+    def flows(self, field: str) -> bool:
+        """Whether it is an amount by its name, of which a thing has the total of all its rows: profit, freight."""
+        known = self._by_field[field]
+        return known.added and bool(_FLOWS & set(known.core)) and not _EACH & set(known.words)
+
+    def pieces(self, field: str) -> bool:
+        """Whether it counts pieces by its name: unit_sales, qty."""
+        return bool({"unit", "piece", "item", "qty", "quantity"} & set(self._by_field[field].words))
+
+    def per_something(self, field: str) -> bool:
+        """Whether its name says that it is so much for each of something: units_per_case."""
+        return "per" in self._by_field[field].words
+
+    def totals(self, field: str) -> bool:
+        """Whether its name says that it holds the whole of something: Cost Total."""
+        return bool({"total", "overall", "gross"} & set(self._by_field[field].words))
 
     def rated(self, field: str) -> bool:
         """Whether it is a rating, by its name."""
@@ -273,11 +302,13 @@ def _chosen(start: int, end: int, scores: Sequence[tuple[_Known, float]]) -> Col
 
 
 def _know(column: Column, english: Lexicon) -> _Known:
-    plain = name_words(column.name)
+    said = _IN_UNITS.sub("", _BRACKETS.sub(" ", column.name)) if column.type.measured else column.name
+    plain = tuple(word for word in name_words(said) if word not in _SIGNS) or name_words(column.name)
     found = tuple(singular(word) for word in plain)
     core = tuple(word for word in found if word not in _KEYS) or found
     if column.type.measured:
-        core = tuple(word for word in core if word not in _PLAIN) or core
+        bare = tuple(map(singular, name_words(_without_unit(column.name)))) or found
+        core = tuple(word for word in bare if word not in _KEYS and word not in _PLAIN) or core
     tags = {tag for word in plain for tag in english.tags(word)}
     concepts = frozenset(tag.partition(".")[2] for tag in tags if tag.startswith(("concept.", "measure.")))
     concepts -= {"sold"}
@@ -287,8 +318,23 @@ def _know(column: Column, english: Lexicon) -> _Known:
         concepts = frozenset({"discount"})
     if "price" in concepts and "revenue" in concepts:
         concepts -= {"revenue"} if "price" in plain else {"price"}
-    added = column.type.measured and not (_NOT_ADDED & set(plain))
+    added = column.type.measured and _adds_up(core, plain)
     return _Known(column, found, core, concepts, added)
+
+
+def _without_unit(name: str) -> str:
+    """A measure's heading without what it is measured in: Speed IAS in knots, Price (USD), Weight [kg]."""
+    bare = _BRACKETS.sub(" ", name)
+    bare = _IN_UNITS.sub("", bare)
+    kept = [word for word in bare.split() if not (word.isupper() and 1 < len(word) <= _INITIALS)]
+    return " ".join(kept) if len(kept) > 0 and not name.isupper() else bare
+
+
+def _adds_up(core: Sequence[str], found: Sequence[str]) -> bool:
+    """Whether a measure is added up over rows: not one called by a level, unless it ends in a word for amounts."""
+    if not _NOT_ADDED & set(found):
+        return True
+    return bool(core) and core[-1] in _FLOWS - {"cost", "unit"} and not _EACH & set(found)
 
 
 def _score(known: _Known, asked: tuple[str, ...]) -> float:  # noqa: PLR0911 (a list of cases, best first)

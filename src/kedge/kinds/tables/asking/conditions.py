@@ -13,6 +13,7 @@ from kedge.kinds.tables.asking.lexicon import load
 from kedge.kinds.tables.asking.mentions import TableMention
 from kedge.kinds.tables.asking.numbers import Numbers, RowConditions
 from kedge.kinds.tables.asking.values import ValueMatch
+from kedge.kinds.tables.asking.vocabulary import entity
 from kedge.kinds.tables.asking.words import name_words
 from kedge.kinds.tables.plans.plan import Filter, Op
 from kedge.kinds.tables.schema import Column
@@ -59,6 +60,10 @@ class Finder(Numbers):
                 continue
             between = self._reading.tokens[one.mention.end : two.mention.start]
             joined = any(self._reading.lexicon.tags(t.folded) & _JOINING or t.folded in _THAN for t in between)
+            joined = joined or any(
+                mention.tags & _JOINING and one.mention.end <= mention.start < two.mention.start
+                for mention in self._content
+            )
             first = self._reading.tokens[one.mention.end - 1].end
             last = self._reading.tokens[two.mention.start].start
             if not joined and not set(self._reading.text[first:last]) & set(",;/&+-"):
@@ -160,6 +165,7 @@ class Finder(Numbers):
                 or other.columns
                 or other.period
                 or other.has("logic.or", "logic.and", "verb.")
+                or (other.has("row.") and other.text.lower().endswith("ed"))
                 or other.text == "by"
             ):
                 return False
@@ -177,10 +183,15 @@ class Finder(Numbers):
         if target is None or column is None:
             return
         if target.columns and len(target.columns.columns) > 1:
-            return
+            if not self._columns.same_thing(target.columns.columns):
+                return
+            column = entity(target.columns.columns)
         mention.role = target.role = "filter"
+        said = self._said_so(target, column)
         if flag := self._reading.vocabulary.flags.get(column.field):
             kept = Filter(column.field, Op.IS, (flag[not mention.has("logic.filled")],))
+        elif said:
+            kept = Filter(column.field, Op.NOT if mention.has("logic.filled") else Op.IS, (said,))
         elif mention.has("logic.filled"):
             kept = Filter(column.field, Op.FILLED)
         elif column.type.measured and column.empty == 0:
@@ -188,6 +199,17 @@ class Finder(Numbers):
         else:
             kept = Filter(column.field, Op.EMPTY)
         self.found.others.append((mention, kept))
+
+    def _said_so(self, target: TableMention, column: Column) -> str:
+        """How a column without empty cells writes that there is none: No Promotion; empty where it does not."""
+        if column.empty or not column.type.worded:
+            return ""
+        words = [token.word for token in self._reading.tokens[target.start : target.end]]
+        for form in (("no", *words), ("none",), ("no",)):
+            for match in self._reading.vocabulary.values.whole(form, target.start, target.end):
+                if match.column == column.field and len(match.values) == 1:
+                    return match.values[0]
+        return ""
 
     def _undone(self, target: TableMention | None) -> Column | None:
         """The date column that records what a verb names: shippedDate for `not been shipped`."""

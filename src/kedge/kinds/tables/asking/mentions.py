@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from kedge.kinds.tables.asking.amounts import Amount, amounts
@@ -21,6 +21,12 @@ MOST_TOKENS = 80
 _ASKING = ("ask.which", "ask.count", "logic.distinct")
 _GOOD = 0.85
 _CODE = 2
+_OPEN = frozenset({"logic.open"})
+_CALLED = 0.8
+_SOME_VALUES = 4
+"""Values of a column that end in a noun, from which on the noun says what all of them are: airlines."""
+_KIND = 0.85
+_BY_WAY_OF = frozenset({"through", "via"})
 _SILENT = (
     "synonyms.",
     "nouns.",
@@ -104,7 +110,42 @@ class TableReading:
             if before.columns and mention.has("ask.person", "ask.which") and mention.end - mention.start == 1:
                 # "Customers who spent" asks nothing by that word.
                 mention.tags = frozenset({"stop.plain"})
+        for before, mention in pairwise(self.mentions):
+            if before.text.lower() in _BY_WAY_OF and mention.values:
+                before.tags = frozenset({"stop.plain"})
+        self._name_kinds()
+        self._values_of_times()
         mark_rows(self.mentions, self.tokens, self.lexicon, vocabulary)
+
+    def _values_of_times(self) -> None:
+        """`By day nor at night`: a heading's word or a part of time that is a value like the one it is joined with."""
+        content = self.content
+        for first, joint, last in zip(content, content[1:], content[2:], strict=False):
+            if not joint.has("logic.or", "logic.and"):
+                continue
+            for timed, valued in ((first, last), (last, first)):
+                if not (timed.has("time.") or timed.columns) or not valued.values:
+                    continue
+                form = tuple(token.word for token in self.tokens[timed.start : timed.end])
+                near = self.vocabulary.values.whole(form, timed.start, timed.end)
+                columns = {match.column for match in valued.values}
+                same = [replace(match, score=1.0) for match in near if match.column in columns]
+                if same:
+                    timed.values, timed.tags, timed.columns = same, frozenset(), None
+
+    def _name_kinds(self) -> None:
+        """A noun that many values of a column hold, and its heading too, is that column: which airline."""
+        columns = self.vocabulary.columns
+        for mention in self.mentions:
+            word = self.tokens[mention.start].word
+            if mention.end - mention.start > 1:
+                continue
+            for match in mention.values:
+                if len(match.values) >= _SOME_VALUES and match.score < _KIND and columns.said_in(word, match.column):
+                    column = self.vocabulary.table.column(match.column)
+                    mention.columns = ColumnMatch(mention.start, mention.end, (column,), _KIND)
+                    mention.values = []
+                    break
 
     @property
     def content(self) -> list[TableMention]:
@@ -165,7 +206,7 @@ class _Found:
                 tags = frozenset(tag for tag in self._lexicon.tags(*folded) if not tag.startswith(_SILENT))
                 if end == start + 1 and self._question[start].word in self._table_words and not tags:
                     tags = frozenset({"row.rows"})
-                if not tags:
+                if not tags or (tags == _OPEN and self._names_column(start, end)):
                     continue
                 mention = self.mention(start, end)
                 mention.tags = tags
@@ -173,12 +214,18 @@ class _Found:
                 out.append(_Candidate((end - start, 3.0 if weak else 7.0), mention))
         return out
 
+    def _names_column(self, start: int, end: int) -> bool:
+        """Whether a column is called by these words, whatever else they may mean: profit."""
+        match = self._vocabulary.columns.matches(self._question, start, end, self._lexicon)
+        return match is not None and match.score >= _CALLED
+
     def columns(self) -> list[_Candidate]:
         out = []
         for start in range(len(self._question)):
             for end in range(start + 1, min(len(self._question), start + max(4, self._vocabulary.columns.longest)) + 1):
                 match = self._vocabulary.columns.matches(self._question, start, end, self._lexicon)
-                if end == start + 1 and (match is None or len(match.columns) > 1):
+                several = match is not None and not self._vocabulary.columns.same_thing(match.columns)
+                if end == start + 1 and (match is None or several):
                     match = self._vocabulary.columns.spread(self._question, start) or match
                 if match is None or (match.score < 0.7 and self._is_row(start, end)):
                     continue

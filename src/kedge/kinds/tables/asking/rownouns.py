@@ -83,7 +83,7 @@ def mark_rows(
             _become(mention, _STOP)
             continue
         undone = before is not None and before.has("logic.undone", "logic.not", "logic.empty")
-        if not undone and _happened(token, lexicon, events):
+        if not undone and (_happened(token, lexicon, events) or _made(token, vocabulary)):
             _become(mention, _LIGHT)
             continue
         thing = lexicon.things.get(token.word, "")
@@ -91,7 +91,8 @@ def mark_rows(
             following is not None and following.start == mention.end and _noun(following, tokens, lexicon, vocabulary)
         )
         fits = thing and not describes and chosen in ("", thing) and _fits(thing, own, vocabulary, events)
-        fits = fits or (not describes and _named_after(token, vocabulary))
+        counted = before is not None and before.has("ask.count", "logic.counted") and token.folded != token.word
+        fits = fits or ((counted or not describes) and _named_after(token, vocabulary))
         if fits or (_stem(token.folded) in events and not describes):
             chosen = chosen or thing
             _become(mention, _ROWS)
@@ -151,6 +152,13 @@ def _named_after(token: Token, vocabulary: Vocabulary) -> bool:
     names = name_words(vocabulary.table.name.replace("-", " "))
     same = any(_stem(name) == _stem(token.folded) for name in names)
     return same or (len(token.word) > 4 and token.word in fold(vocabulary.table.name))
+
+
+def _made(token: Token, vocabulary: Vocabulary) -> bool:
+    """Rented in a table of rentals: the verb says no more than that there is a row."""
+    stem = _stem(token.folded)
+    names = name_words(vocabulary.table.name.replace("-", " "))
+    return token.folded.endswith("ed") and len(stem) > 3 and any(name.startswith(stem) for name in names)
 
 
 def _own_things(lexicon: Lexicon, vocabulary: Vocabulary) -> frozenset[str]:

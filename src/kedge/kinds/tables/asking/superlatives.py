@@ -166,7 +166,10 @@ class Superlatives(Measuring):
 
     def _once_or_in_all(self, measure: Measure) -> bool:
         """Whether “the highest attendance” of a team may be that of one match. Sales and pieces are added up."""
-        added = measure.column and any(self._columns.has_concept(measure.column, concept) for concept in ADDED)
+        added = measure.column and (
+            self._columns.flows(measure.column)
+            or any(self._columns.has_concept(measure.column, concept) for concept in ADDED)
+        )
         return bool(measure.column) and not added and not measure.other
 
     def _super_tag(self, word: TableMention) -> str:
@@ -235,13 +238,15 @@ class Superlatives(Measuring):
 
     def _said(self, concept: str, word: TableMention) -> Figure | None:
         """The figure that a word such as best-selling or cheapest says itself."""
-        named = self._measures_named() if concept == "sold" else []
+        named = self._measures_named() if concept in ("sold", "price") else []
         if named:
             return named[0]
         wanted = self._wanted.column if self._wanted else None
         if concept == "price" and wanted and self._columns.transacted(wanted.field):
             total = self._figures.of_concept("revenue", word.text)
             return Figure(total.measure, True, total.score, total.notes) if total else None
+        if concept == "price":
+            return self._priced(word)
         if concept == "duration" and (far := self._columns.of_concept("distance")):
             # The longest race takes the most time or goes the farthest.
             if self._columns.of_concept("duration"):
@@ -249,6 +254,18 @@ class Superlatives(Measuring):
                 return None
             return self._figures.of_concept("distance", word.text)
         return self._figures.of_concept(concept, word.text)
+
+    def _priced(self, word: TableMention) -> Figure | None:
+        """What a thing costs: the price that is the same in all of its rows before costs that add up."""
+        known = self._columns.of_concept("price")
+        own = [column for column in known if column.field in self._reading.vocabulary.attributes]
+        if len(own) == 1:
+            return Figure(Measure(Func.SUM, own[0].field), False, 0.97)
+        figure = self._figures.of_concept("price", word.text)
+        if figure and figure.measure.column and self._wanted and self._columns.flows(figure.measure.column):
+            recurs = self._wanted.column is None or self._wanted.column.distinct < self._table.rows
+            figure.score = min(figure.score, OTHER_THING) if recurs else figure.score
+        return figure
 
     def _by_date(self, high: bool) -> Figure | None:
         """The last order is one order, the last 5 orders are five: by their dates."""

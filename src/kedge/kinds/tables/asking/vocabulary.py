@@ -25,6 +25,7 @@ _MOST_CODES = 500
 _BOTH = 2
 _NEARLY_EACH = 0.9
 _TITLES = frozenset("name title label".split())
+_LEAST_THINGS, _LOOKED_AT = 5, 20_000
 _CODE = 5
 """Letters of a code that a longer text may stand for."""
 _YES_NO = (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("ja", "nein"), ("si", "no"), ("oui", "non"))
@@ -48,6 +49,9 @@ class Vocabulary:
 
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """For the field of an id column, those of the names or the title of which each id has one."""
+
+    attributes: frozenset[str] = frozenset()
+    """Fields of measures that tell of a thing that recurs, the same in all its rows: a product's weight."""
 
     def one_thing(self, columns: Sequence[Column]) -> bool:
         """Whether all these columns have one value for each other."""
@@ -90,6 +94,7 @@ def read_vocabulary(connection: duckdb.DuckDBPyConnection, table: Table) -> Voca
         read_calendar(table, few),
         labels,
         _names(connection, table),
+        _attributes(connection, table),
     )
 
 
@@ -177,6 +182,50 @@ def _names(connection: duckdb.DuckDBPyConnection, table: Table) -> dict[str, Seq
             if column.field not in out and _together(connection, table, (column.field, *named)) == column.distinct:
                 out[column.field] = named
     return out
+
+
+def _attributes(connection: duckdb.DuckDBPyConnection, table: Table) -> frozenset[str]:
+    """Measures with one value for each of the things that some column names, of which many have several rows.
+
+    Some of these things are looked at, with all their rows. StoreError.
+    """
+    measures = [column for column in table.columns if column.type.measured and column.distinct > 1]
+    things = [
+        column
+        for column in table.columns
+        if (column.type is ColumnType.ID or column.type is ColumnType.CATEGORY)
+        and _LEAST_THINGS <= column.distinct <= table.rows / _BOTH
+    ]
+    out: set[str] = set()
+    for thing in things:
+        left = [column for column in measures if column.field not in out and column.distinct <= thing.distinct]
+        if left:
+            out |= _constant(connection, table, thing, left)
+    return frozenset(out)
+
+
+def _constant(
+    connection: duckdb.DuckDBPyConnection, table: Table, thing: Column, measures: Sequence[Column]
+) -> set[str]:
+    """Of these measures, those that have one value for each value of a column. StoreError."""
+    of_each = max(1, round(table.rows / _LOOKED_AT))
+    ends = ", ".join(
+        f"min({one.field}) AS a{place}, max({one.field}) AS b{place}" for place, one in enumerate(measures)
+    )
+    same = ", ".join(f"bool_and(a{place} IS NOT DISTINCT FROM b{place})" for place in range(len(measures)))
+    # Names of our own and numbers only.
+    text = (
+        f"SELECT count(*), {same} FROM (SELECT {ends} FROM {table.relation} "  # noqa: S608
+        f"WHERE {thing.field} IS NOT NULL AND hash({thing.field}) % {of_each} = 0 "
+        f"GROUP BY {thing.field} HAVING count(*) > 1)"
+    )
+    try:
+        row = connection.cursor().execute(text).fetchone()
+    except duckdb.Error as error:
+        raise StoreError(f"The table could not be read: {error}", hint="Feed the table again.") from error
+    if row is None or row[0] < _LEAST_THINGS:
+        return set()
+    return {one.field for place, one in enumerate(measures) if row[place + 1]}
 
 
 def _coded(texts: Sequence[Column], values: ValueIndex) -> list[Column]:

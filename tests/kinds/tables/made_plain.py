@@ -43,6 +43,13 @@ RENTALS = [
     ("promo_name", ColumnType.CATEGORY),
     ("Ship Mode", ColumnType.CATEGORY),
     ("Shipped Date", ColumnType.DATE),
+    ("rental_amount", ColumnType.INTEGER),
+    ("lead_time", ColumnType.INTEGER),
+    ("days_in_waiting_list", ColumnType.INTEGER),
+    ("helpers", ColumnType.INTEGER),
+    ("dogs", ColumnType.INTEGER),
+    ("grade", ColumnType.CATEGORY),
+    ("remark", ColumnType.CATEGORY),
 ]
 WEATHER = [
     ("date", ColumnType.DATE),
@@ -207,6 +214,13 @@ def _rentals() -> list[Row]:
                 promos[promo],
                 dice.choice(["First Class", "Same Day", "Freight"]),
                 day + timedelta(days=3),
+                dice.randrange(10, 500),
+                dice.randrange(0, 365),
+                dice.randrange(0, 300),
+                dice.choice([0, 0, 1, 2]),
+                dice.choice([0, 0, 0, 1]),
+                dice.choice(["A", "B", "C"]),
+                dice.choice(["fine", "late", "booth keeper/painter"]),
             )
         )
     return rows

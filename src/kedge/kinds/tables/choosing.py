@@ -24,6 +24,8 @@ UNIQUE = 0.8
 LIKELY, SECONDED, CONTRADICTED = 0.45, 0.6, 0.8
 """Least chance of the likeliest reading to be sure: beside a sure plan that says the same, beside an unsure one that
 does, against a sure one."""
+RECURRING = 0.25
+"""Share of different values up to which things of a column recur, so that they are fewer than rows."""
 UNLIKE = 0.85
 """Least chance of a reading to be sure over a table that is unlike those it was learned from."""
 WORTH = 0.3
@@ -149,6 +151,20 @@ def beyond(plan: TablePlan | None, table: Table) -> bool:
         return True
     if plan.limit is not None and plan.limit > 1:
         return True
+    return _counts_recurring(plan, table) or _by_group(plan, table)
+
+
+def _counts_recurring(plan: TablePlan, table: Table) -> bool:
+    """Whether it counts things that come up again and again: not by rows, as things of a page's table are."""
+    measure = plan.measures[0] if plan.measures else None
+    if measure is None or measure.func is not Func.DISTINCT or measure.column is None or plan.groups:
+        return False
+    return table.column(measure.column).distinct <= RECURRING * table.rows
+
+
+def _by_group(plan: TablePlan, table: Table) -> bool:
+    """Whether it gives a figure for each of several rows' groups, or the group with the most in all."""
+    measure = plan.measures[0] if plan.measures else None
     if plan.task is not Task.AGGREGATE or not plan.groups or plan.having or plan.tally:
         return False
     if plan.limit is None:

@@ -59,7 +59,10 @@ _PERSONS = frozenset(
 )
 _stem = Stemmer.Stemmer("english").stemWord
 _BRACKETS = re.compile(r"\([^)]*\)|\[[^\]]*\]")
-_IN_UNITS = re.compile(r"(?<=\w)[ _]in[ _]\w+$", re.IGNORECASE)
+_IN_UNITS = re.compile(r"(?<=\w)[ _]in[ _]([^\W_]+)$", re.IGNORECASE)
+_OTHER_UNITS = frozenset(
+    "knots newtons newton years year usd eur gbp thousands millions sqft kwh mph kmh g m l".split()
+)
 _SIGNS = frozenset("$ € £ ¥ %".split())
 _INITIALS = 4
 """Letters that an abbreviation in capitals has at most."""
@@ -250,6 +253,8 @@ class Columns:
         """The one column whose words all stand somewhere in the question, this one among them: goals were scored."""
         said = {token.word for token in question} | {_stem(token.folded) for token in question}
         word = question[place].word
+        if question[place].folded in _LINKING:
+            return None
         forms = {word, _stem(word), self._cut(question[place].folded)}
         found = [known for form in sorted(forms) for known in self._by_word.get(form, ())]
         near = {known.column.field: known for known in found if not known.column.type.dated}
@@ -302,7 +307,7 @@ def _chosen(start: int, end: int, scores: Sequence[tuple[_Known, float]]) -> Col
 
 
 def _know(column: Column, english: Lexicon) -> _Known:
-    said = _IN_UNITS.sub("", _BRACKETS.sub(" ", column.name)) if column.type.measured else column.name
+    said = _bare(column.name) if column.type.measured else column.name
     plain = tuple(word for word in name_words(said) if word not in _SIGNS) or name_words(column.name)
     found = tuple(singular(word) for word in plain)
     core = tuple(word for word in found if word not in _KEYS) or found
@@ -322,10 +327,18 @@ def _know(column: Column, english: Lexicon) -> _Known:
     return _Known(column, found, core, concepts, added)
 
 
+def _bare(name: str) -> str:
+    """A heading without what stands in brackets or is the unit at its end."""
+    name = _BRACKETS.sub(" ", name)
+    unit = _IN_UNITS.search(name)
+    word = unit[1].lower() if unit else ""
+    known = word in _OTHER_UNITS or any(tag.startswith("units.") for tag in load("english").tags(word))
+    return name[: unit.start()] if unit and known else name
+
+
 def _without_unit(name: str) -> str:
     """A measure's heading without what it is measured in: Speed IAS in knots, Price (USD), Weight [kg]."""
-    bare = _BRACKETS.sub(" ", name)
-    bare = _IN_UNITS.sub("", bare)
+    bare = _bare(name)
     kept = [word for word in bare.split() if not (word.isupper() and 1 < len(word) <= _INITIALS)]
     return " ".join(kept) if len(kept) > 0 and not name.isupper() else bare
 

@@ -16,9 +16,13 @@ from kedge.kinds.tables.asking.values import ValueMatch
 from kedge.kinds.tables.asking.vocabulary import entity
 from kedge.kinds.tables.asking.words import name_words
 from kedge.kinds.tables.plans.plan import Filter, Op
-from kedge.kinds.tables.schema import Column
+from kedge.kinds.tables.schema import Column, ColumnType
 
 _NEAR = 3
+_HAVING = frozenset(
+    "with include includes included including have has had need needs needed require requires a an".split()
+)
+_HAS_SOME = 0.9
 _MANY_MORE = 5
 _COLUMN_WORD = 0.45
 _WITHIN = ("in", "from", "within", "at")
@@ -49,6 +53,7 @@ class Finder(Numbers):
                 self._empty(place, mention)
             elif mention.columns and len(mention.columns.columns) == 1:
                 self._boolean(place, mention)
+                self._some(place, mention)
         self._join_equals()
         self._one_or_other()
         return self.found
@@ -120,6 +125,9 @@ class Finder(Numbers):
     def _column_word(self, mention: TableMention, chosen: ValueMatch, rank: float) -> bool:
         """Whether the word is also in other columns' names, and its own column is not said: coupon, coupon_disc."""
         if rank > chosen.score or mention.end - mention.start > 1:
+            return False
+        others = (other for other in self._content if other is not mention)
+        if any(match.column == chosen.column and match.exact for other in others for match in other.values):
             return False
         word = self._reading.tokens[mention.start].word
         return any(word in fields and chosen.column != field for field, fields in self._columns.names())
@@ -220,6 +228,24 @@ class Finder(Numbers):
             column for column in self._columns.dated() if stems & self._columns.words(column.field) and column.empty
         ]
         return fitting[0] if len(fitting) == 1 else None
+
+    def _some(self, place: int, mention: TableMention) -> None:
+        """Bookings with children, that include babies, with neither: a number of things is over 0 or is 0."""
+        column = mention.column()
+        if column is None or mention.role or column.type is not ColumnType.INTEGER or column.lowest != 0:
+            return
+        after = self._content[place + 1] if place + 1 < len(self._content) else None
+        if after and (after.amount or after.values or after.has("compared.")):
+            return
+        before = self._reading.tokens[mention.start - 1] if mention.start else None
+        counted = next((one for one in self._content[:place] if one.has("row.")), None)
+        none = self._negated(place)
+        has = before is not None and before.folded in _HAVING
+        if counted is None or not self._content[0].has("ask.count") or not (has or none):
+            return
+        mention.role = "filter"
+        self.found.scores.append(_HAS_SOME)
+        self.found.others.append((mention, Filter(column.field, Op.IS if none else Op.MORE, (0,))))
 
     def _boolean(self, place: int, mention: TableMention) -> None:
         """A yes/no column named as an attribute: `discontinued products`."""

@@ -68,7 +68,7 @@ class Measuring(Frame):
                 # "How many children do they have" asks for no rows.
                 self.score *= 0.5
             return Measure(Func.COUNT) if self._named or self._others else None
-        figure = self._figures.of(head)
+        figure = None if self._names_things(head) else self._figures.of(head)
         if figure and not head.has("concept.revenue"):
             head.role = "measure"
             self._take(figure)
@@ -89,6 +89,11 @@ class Measuring(Frame):
             sold = self._figures.of_concept("quantity", head.text) if head.has("concept.sold") else None
             return sold.measure if sold else Measure(Func.COUNT)
         return Measure(Func.COUNT) if head.unknown else None
+
+    def _names_things(self, head: TableMention) -> bool:
+        """Whether a noun fits a column of ids as well as one of figures: of payment_id and payment_amount, payments."""
+        columns = head.columns.columns if head.columns else ()
+        return any(column.type is ColumnType.ID for column in columns)
 
     def _fractions(self, measure: Measure, head: TableMention) -> bool:
         """Whether a column holds fractions, which are no number of things: births by thousand. Amounts may be."""

@@ -110,7 +110,7 @@ class TableReading:
             if before.columns and mention.has("ask.person", "ask.which") and mention.end - mention.start == 1:
                 # "Customers who spent" asks nothing by that word.
                 mention.tags = frozenset({"stop.plain"})
-        for before, mention in pairwise(self.mentions):
+        for before, mention in pairwise(self.content):
             if before.text.lower() in _BY_WAY_OF and mention.values:
                 before.tags = frozenset({"stop.plain"})
         self._name_kinds()
@@ -313,6 +313,9 @@ class _Found:
         token = self._question[place]
         if place == 0 or len(token.text) > 1 or not token.text.isupper():
             return False
+        joined = place > 1 and {"logic.or", "logic.and"} & self._lexicon.tags(self._question[place - 1].folded)
+        if joined and self._letter(place - 2):
+            return True
         named = self._vocabulary.columns.matches(self._question, place - 1, place, self._lexicon)
         found = self._vocabulary.values.whole((token.word,), place, place + 1)
         return named is not None and any(match.column == column.field for match in found for column in named.columns)

@@ -103,6 +103,8 @@ def _one_each(mention: TableMention, token: Token, before: TableMention | None, 
     column = mention.column()
     if column is None or not column.type.measured or token.folded == column.name.casefold():
         return False
+    if _has_amounts(token, column, vocabulary):
+        return True
     rated = before is not None and vocabulary.columns.rated(column.field)
     if column.type is not ColumnType.INTEGER and not rated:
         return False
@@ -110,6 +112,16 @@ def _one_each(mention: TableMention, token: Token, before: TableMention | None, 
     amount = vocabulary.columns.amount(column.field) or not vocabulary.columns.adds(column.field)
     counted = before is None or before.has(*_COUNTING)
     return named and counted and (rated or not amount)
+
+
+def _has_amounts(token: Token, column: Column, vocabulary: Vocabulary) -> bool:
+    """`loans` in a table of loans, each of which has a `loan_amount`: not what the amounts come to."""
+    names = [singular(word) for word in name_words(column.name)]
+    table = [singular(word) for word in name_words(vocabulary.table.name.replace("-", " "))]
+    plural = token.folded != token.word
+    if any(tag.startswith("concept.") for tag in load("english").tags(token.folded)):
+        return False
+    return plural and token.word in table and len(names) > 1 and token.word in names
 
 
 def _become(mention: TableMention, tags: frozenset[str]) -> None:

@@ -32,7 +32,7 @@ from kedge.core.settings import load_settings
 from kedge.core.values import DEFAULT_TENANT, Answer, IngestRequest, Query, Scope
 from kedge.engine.engine import Engine
 
-LOOKED_AT = "superstore,foodmart,birdstrikes,hotel,loans,budget"
+LOOKED_AT = "superstore,foodmart,birdstrikes,hotel,loans,budget,pets,churn,employees"
 
 
 async def measure(packages: Path, name: str, show: bool) -> dict[str, Any]:

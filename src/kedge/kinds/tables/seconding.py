@@ -25,7 +25,7 @@ from kedge.kinds.tables.choosing import (
     gives_all,
     of_sides,
 )
-from kedge.kinds.tables.plans.plan import Func, TablePlan, Task
+from kedge.kinds.tables.plans.plan import Func, Op, TablePlan, Task
 from kedge.kinds.tables.schema import Table
 
 CERTAIN = 0.95
@@ -164,12 +164,13 @@ def says_what_is_computed(question: str, plan: TablePlan | None, table: Table) -
     if plan is None or not gives_all(question, plan, table):
         return False
     lower = question.lower()
-    if plan.task is Task.LIST and plan.distinct:
+    named = any(table.column(one.column).distinct > NAMING * table.rows for one in plan.filters if one.op is Op.IS)
+    if plan.task is Task.LIST and plan.distinct and not named:
         return not any(table.column(field).type.measured for field in plan.columns)
     measure = plan.measures[0] if plan.measures else None
     if plan.task is Task.AGGREGATE and measure is not None and measure.func is Func.SUM and not plan.groups:
-        named = any(table.column(one.column).distinct > NAMING * table.rows for one in plan.filters)
-        if named and not _SUMMED.search(lower):
+        single = any(table.column(one.column).distinct > NAMING * table.rows for one in plan.filters)
+        if single and not _SUMMED.search(lower):
             return False
     if measure is not None and measure.func is Func.COUNT and _parts_of_things(table) and not _ROWS.search(lower):
         return False

@@ -14,7 +14,7 @@ from kedge.kinds.tables.asking.nouns import Thing
 from kedge.kinds.tables.asking.superlatives import Superlatives
 from kedge.kinds.tables.asking.vocabulary import entity
 from kedge.kinds.tables.plans.plan import Filter, Func, Group, Measure, Op, Order, Side, TablePlan, Task
-from kedge.kinds.tables.schema import Column
+from kedge.kinds.tables.schema import Column, ColumnType
 
 _stem = Stemmer.Stemmer("english").stemWord
 
@@ -44,7 +44,8 @@ class Assembly(Superlatives):
         if self._wanted is None and (self._limits or self._any("super.")) and not self._any("ask.", "func."):
             self._wanted = self._nouns.opening()
         named = self._named or self._periods or self._others
-        if self._wanted is None and named and not self._any("ask.", "func.", "super.", "logic.share"):
+        counted = self._groups and self._first_counts()
+        if self._wanted is None and named and not counted and not self._any("ask.", "func.", "super.", "logic.share"):
             self._wanted = self._nouns.opening()
             self.score *= 0.9 if self._wanted else 1.0
         ranked = self._any("super.") and self._any("row.")
@@ -57,6 +58,11 @@ class Assembly(Superlatives):
             return self._share()
         return self._compare() or self._chosen()
 
+    def _first_counts(self) -> bool:
+        """Whether a question opens with things of an id and their groups: licences per month."""
+        first = self._content[0].column() if self._content else None
+        return first is not None and first.type is ColumnType.ID
+
     @staticmethod
     def _contradictory(filters: tuple[Filter, ...]) -> bool:
         """In Lisbon but not in Porto: no single row can tell."""
@@ -68,7 +74,8 @@ class Assembly(Superlatives):
         people = self._columns.people()
         word = self._first("ask.person")
         named = naming(self._table)
-        if not people and len(named) == 1 and self._any("super."):
+        fullname = len(named) == 1 and self._table.column(named[0]) in people
+        if (fullname or not people) and len(named) == 1 and self._any("super."):
             self.score *= 0.85
             return Thing(word, self._table.column(named[0]))
         if not self._reading.vocabulary.one_thing(people):

@@ -20,13 +20,15 @@ _PLAIN = frozenset(
     "value amount total usd eur gbp in the of per net gross minute min hour second sec day km kg cm mm mile meter "
     "metre lb celsius percent maximum minimum".split()
 )
+_AT_THE_END = frozenset("minute min hour second sec day km kg cm mm mile meter metre lb".split())
+"""Those of them that are units, and say more before another word: the charge of the day in `total_day_charge`."""
 """Words that a measure's name may have beside the one people say: `sales_value` is the sales."""
 _TIMES = frozenset("date time timestamp datetime day at on when".split())
 _NOT_ADDED = frozenset(
     "price rate rating score age salary wage temperature percent percentage ratio average avg mean median grade level "
     "index rank height weight width length latitude longitude lat lon year month day week hour "
     "share unit bmi pressure speed fare satisfaction stars star nps quality mark marks maximum minimum gdp density "
-    "speed depth elevation altitude acceleration horsepower displacement mpg iq".split()
+    "% speed depth elevation altitude acceleration horsepower displacement mpg iq".split()
 )
 """Words of measures that one does not add up over rows."""
 _AMOUNTS = frozenset(
@@ -34,10 +36,12 @@ _AMOUNTS = frozenset(
 )
 """Words of measures that have no lexicon entry of their own."""
 _FLOWS = frozenset(
-    "sale revenue turnover profit loss cost expense spending freight tax fee commission donation payment qty quantity "
-    "unit".split()
+    "sale revenue turnover profit loss cost expense spending freight tax fee charge commission donation payment qty "
+    "quantity unit".split()
 )
 """Words of measures that one adds up: where one ends a name, it outweighs what stands before it (unit_sales)."""
+_SPANS = frozenset("year month day week hour".split())
+"""Levels where they end a name; before another word they say when: total_day_charge."""
 _EACH = frozenset("per average avg mean price rate ratio".split())
 _LOST = frozenset(
     "delay delays late wait waiting error errors fault faults defect defects complaint complaints loss losses cost "
@@ -63,7 +67,7 @@ _IN_UNITS = re.compile(r"(?<=\w)[ _]in[ _]([^\W_]+)$", re.IGNORECASE)
 _OTHER_UNITS = frozenset(
     "knots newtons newton years year usd eur gbp thousands millions sqft kwh mph kmh g m l".split()
 )
-_SIGNS = frozenset("$ € £ ¥ %".split())
+_SIGNS = frozenset("$ € £ ¥".split())
 _INITIALS = 4
 """Letters that an abbreviation in capitals has at most."""
 
@@ -313,7 +317,7 @@ def _know(column: Column, english: Lexicon) -> _Known:
     core = tuple(word for word in found if word not in _KEYS) or found
     if column.type.measured:
         bare = tuple(map(singular, name_words(_without_unit(column.name)))) or found
-        core = tuple(word for word in bare if word not in _KEYS and word not in _PLAIN) or core
+        core = tuple(word for place, word in enumerate(bare) if not _says_nothing(bare, place)) or core
     tags = {tag for word in plain for tag in english.tags(word)}
     concepts = frozenset(tag.partition(".")[2] for tag in tags if tag.startswith(("concept.", "measure.")))
     concepts -= {"sold"}
@@ -325,6 +329,14 @@ def _know(column: Column, english: Lexicon) -> _Known:
         concepts -= {"revenue"} if "price" in plain else {"price"}
     added = column.type.measured and _adds_up(core, plain)
     return _Known(column, found, core, concepts, added)
+
+
+def _says_nothing(words: Sequence[str], place: int) -> bool:
+    """Whether a word of a measure's name is one that people leave out."""
+    word = words[place]
+    if word in _AT_THE_END and place < len(words) - 1 and words[place - 1 : place] != ("per",):
+        return set(words[place + 1 :]) <= _PLAIN
+    return word in _KEYS or word in _PLAIN
 
 
 def _bare(name: str) -> str:
@@ -345,7 +357,8 @@ def _without_unit(name: str) -> str:
 
 def _adds_up(core: Sequence[str], found: Sequence[str]) -> bool:
     """Whether a measure is added up over rows: not one called by a level, unless it ends in a word for amounts."""
-    if not _NOT_ADDED & set(found):
+    levels = {word for word in found if word not in _SPANS} | set(found[-1:])
+    if not _NOT_ADDED & levels:
         return True
     return bool(core) and core[-1] in _FLOWS - {"cost", "unit"} and not _EACH & set(found)
 

@@ -23,6 +23,7 @@ _HAVING = frozenset(
     "with include includes included including have has had need needs needed require requires a an".split()
 )
 _HAS_SOME = 0.9
+_ALIKE = 0.1
 _MANY_MORE = 5
 _COLUMN_WORD = 0.45
 _WITHIN = ("in", "from", "within", "at")
@@ -71,8 +72,21 @@ class Finder(Numbers):
             )
             first = self._reading.tokens[one.mention.end - 1].end
             last = self._reading.tokens[two.mention.start].start
-            if not joined and not set(self._reading.text[first:last]) & set(",;/&+-"):
+            if joined or set(self._reading.text[first:last]) & set(",;/&+-"):
+                continue
+            if not (self._moved(one) or self._moved(two)):
                 self.found.scores.append(_NO_CHOICE)
+
+    def _moved(self, item: NamedRows) -> bool:
+        """Take a value for one of another column, if it is one there too: cats that are named Luna."""
+        taken = {other.filter.column for other in self.found.named}
+        for match in item.mention.values:
+            if match.column not in taken and match.score >= item.mention.values[0].score - _ALIKE:
+                op = Op.IS if len(match.values) == 1 else Op.IN
+                item.filter = Filter(match.column, op, match.values)
+                item.mention.values = [match, *(other for other in item.mention.values if other is not match)]
+                return True
+        return False
 
     def _value(self, place: int, mention: TableMention) -> None:
         ranked = self._ranked(place, mention)
@@ -93,6 +107,7 @@ class Finder(Numbers):
             self.found.notes.append(f"“{mention.text}” taken as {name}: {some}")
         op = Op.IS if len(chosen.values) == 1 else Op.IN
         mention.role = "filter"
+        mention.values = [chosen, *(match for match in mention.values if match is not chosen)]
         self.found.named.append(NamedRows(mention, Filter(chosen.column, op, chosen.values), self._negated(place)))
 
     def _ranked(self, place: int, mention: TableMention) -> list[tuple[float, ValueMatch]]:

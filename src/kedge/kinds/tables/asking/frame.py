@@ -239,6 +239,8 @@ class Frame:
             if not found:
                 # By month, in a table without dates: nothing that could be answered in part.
                 self.score *= OTHER_THING
+            if len(found) == 1 and found[0].part is None and self._table.column(found[0].column).type is ColumnType.ID:
+                found = self._labelled(found)
             out += [group for group in found if group not in out]
             if thing.mention.columns:
                 self.score *= min(1.0, thing.mention.columns.score + 0.03)

@@ -17,6 +17,8 @@ from kedge.kinds.tables.schema import Column, ColumnType
 
 _FUNCS = {"func.sum": Func.SUM, "func.average": Func.AVERAGE, "func.median": Func.MEDIAN}
 _DO = ("do", "does", "did")
+_NEARLY_ALL = 0.98
+"""Share of different values from which on an id names rows, a few of which were written twice."""
 _MANY = 50
 """A column with more different values than this is a thing to average over, not a heading."""
 
@@ -109,7 +111,11 @@ class Measuring(Frame):
 
     def _of_parts(self) -> bool:
         """Whether several rows make up one thing, by an id that recurs or by pieces, and no column names each row."""
-        if any(column.distinct == self._table.rows for column in self._table.columns):
+        if any(
+            column.distinct >= _NEARLY_ALL * self._table.rows
+            for column in self._table.columns
+            if column.type is ColumnType.ID or column.distinct == self._table.rows
+        ):
             return False
         recurring = any(column.type is ColumnType.ID for column in self._table.columns)
         return recurring or bool(self._columns.of_concept("quantity") or self._columns.of_concept("price"))
@@ -262,4 +268,15 @@ class Measuring(Frame):
                 if mention.has(tag):
                     mention.role = "cue"
                     out.append(func)
-        return out
+        return out or ([] if self._any("super.") else self._said_in_names())
+
+    def _said_in_names(self) -> list[Func]:
+        """The sum, where a figure is asked for by a name that begins so: total day charge."""
+        for mention in self._content:
+            first = self._reading.tokens[mention.start].folded
+            column = mention.column()
+            if column is not None and column.type.measured and mention.end - mention.start > 1:
+                tags = self._reading.lexicon.tags(first)
+                if "func.sum" in tags and self._columns.adds(column.field):
+                    return [Func.SUM]
+        return []

@@ -14,6 +14,7 @@ from kedge.kinds.tables.asking.columns import Columns
 from kedge.kinds.tables.asking.naming import naming
 from kedge.kinds.tables.asking.same import kind_of_values
 from kedge.kinds.tables.asking.values import ValueIndex, read_values
+from kedge.kinds.tables.asking.words import name_words
 from kedge.kinds.tables.plans.plan import Scalar
 from kedge.kinds.tables.schema import Column, ColumnType, Table
 
@@ -25,6 +26,8 @@ _MOST_CODES = 500
 _BOTH = 2
 _NEARLY_EACH = 0.9
 _TITLES = frozenset("name title label".split())
+_CALLED = frozenset("name title label description desc fullname".split())
+_OF_PERSONS = frozenset("employee customer client player patient student member user person".split())
 _LEAST_THINGS, _LOOKED_AT = 5, 20_000
 _CODE = 5
 """Letters of a code that a longer text may stand for."""
@@ -168,7 +171,7 @@ def _together(connection: duckdb.DuckDBPyConnection, table: Table, fields: Seque
 def _names(connection: duckdb.DuckDBPyConnection, table: Table) -> dict[str, Sequence[str]]:
     """Names beside the id of what they name: playerID, nameFirst and nameLast; movieId and title."""
     persons = [field for field in naming(table) if table.column(field).type.worded]
-    ids = [column for column in table.columns if column.type is ColumnType.ID and 1 < column.distinct < table.rows]
+    ids = [column for column in table.columns if column.type is ColumnType.ID and 1 < column.distinct <= table.rows]
     out: dict[str, Sequence[str]] = {}
     for column in [one for one in ids if one.empty == 0][:_MOST_LABELS]:
         titled = [
@@ -178,6 +181,7 @@ def _names(connection: duckdb.DuckDBPyConnection, table: Table) -> dict[str, Seq
             and one.name.strip().lower() in _TITLES
             and _NEARLY_EACH * column.distinct <= one.distinct < column.distinct
         ]
+        titled += [[one.field] for one in table.columns if _names_same(column, one)]
         for named in [*([persons] if len(persons) == _BOTH else []), *titled]:
             if column.field not in out and _together(connection, table, (column.field, *named)) == column.distinct:
                 out[column.field] = named
@@ -226,6 +230,14 @@ def _constant(
     if row is None or row[0] < _LEAST_THINGS:
         return set()
     return {one.field for place, one in enumerate(measures) if row[place + 1]}
+
+
+def _names_same(thing: Column, name: Column) -> bool:
+    """Whether a column says by its heading that it names what the ids stand for: department_description, full_name."""
+    whole, said = name_words(thing.name), set(name_words(name.name))
+    if not name.type.worded or not _CALLED & said or not _NEARLY_EACH * thing.distinct <= name.distinct:
+        return False
+    return whole[0] in said or (whole[0] in _OF_PERSONS and said <= {"full", "name", "fullname"})
 
 
 def _coded(texts: Sequence[Column], values: ValueIndex) -> list[Column]:

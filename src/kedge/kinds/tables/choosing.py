@@ -90,7 +90,7 @@ def choose(computed: Computed, read: SheetAnswer | None, table: Table, *, propos
     sure = understood.sure >= SURE and (proposed or gives_all(understood.question, understood.plan, table))
     if read is None:
         planned = [Offer(computed.understood.sure, computed)] if computed.result is not None else []
-        return Offers(planned, bool(planned) and sure, left)
+        return Offers([*planned, *rivals_of(computed)], bool(planned) and sure, left)
     readings = [Offer(one.chance, reading=one) for one in read.readings]
     records = is_records(table)
     certain = read.sure and (not records or readings[0].chance >= UNLIKE)
@@ -98,6 +98,11 @@ def choose(computed: Computed, read: SheetAnswer | None, table: Table, *, propos
         return Offers(readings, certain, read.left)
     if sure and (records or not is_sentence(computed.understood.question)):
         return Offers([Offer(computed.understood.sure, computed), *readings][:SHOWN], True, left)
+    if not sure and computed.others:
+        first = Offer(computed.understood.sure, computed)
+        given = {first.values, *(one.values for one in rivals_of(computed))}
+        apart = [one for one in readings if one.values not in given]
+        return Offers(_ordered([first, *rivals_of(computed), *apart]), False, left or read.left)
     if not sure:
         own = Offer(computed.understood.sure * HALF, computed)
         known = any(one.values == own.values for one in readings)
@@ -105,6 +110,11 @@ def choose(computed: Computed, read: SheetAnswer | None, table: Table, *, propos
         return Offers(readings if known else _ordered([*readings, own]), certain or alike, read.left)
     alone = beyond(computed.understood.plan, table) or (proposed and not read.sure)
     return _beside(computed, readings, read, alone)
+
+
+def rivals_of(computed: Computed) -> list[Offer]:
+    """Other readings of the words of a plan, as offers."""
+    return [Offer(one.understood.sure, one) for one in computed.others]
 
 
 def _beside(computed: Computed, readings: Sequence[Offer], read: SheetAnswer, alone: bool) -> Offers:

@@ -24,6 +24,7 @@ from kedge.kinds.tables.choosing import (
     beyond,
     gives_all,
     of_sides,
+    rivals_of,
 )
 from kedge.kinds.tables.plans.plan import Func, Op, TablePlan, Task
 from kedge.kinds.tables.schema import Table
@@ -74,8 +75,10 @@ def choose_large(
     )
     if certain:
         return Offers([own, *others][:SHOWN], True, understood.unmatched)
-    chance = max(same.chance if same else 0.0, APART if understood.sure >= SURE else understood.sure * HALF)
-    offers = sorted([Offer(chance, computed), *others], key=lambda one: -one.chance)
+    doubt = understood.sure if computed.others else understood.sure * HALF
+    chance = max(same.chance if same else 0.0, APART if understood.sure >= SURE else doubt)
+    rivals = [one for one in rivals_of(computed) if all(one.values != other.values for other in others)]
+    offers = sorted([Offer(chance, computed), *rivals, *others], key=lambda one: -one.chance)
     return Offers(offers[:SHOWN], False, understood.unmatched or left)
 
 

@@ -56,6 +56,8 @@ class Assembly(Superlatives):
             return None
         if self._any("logic.share"):
             return self._share()
+        if rate := self._rate():
+            return rate
         return self._compare() or self._chosen()
 
     def _first_counts(self) -> bool:
@@ -93,7 +95,8 @@ class Assembly(Superlatives):
         return self._list()
 
     def _aggregate(self) -> TablePlan | None:
-        if self._limits_sum() and not self._any("ask.count", "ask.much", "func."):
+        if self._limits_sum() and not self._any("ask.count", "ask.much", "func.average", "func.median"):
+            self._use("func.sum")
             return self._kept_groups()
         measures = self._measures()
         if not measures:
@@ -304,6 +307,8 @@ class Assembly(Superlatives):
             # "How many more men than women": the sides are what is counted.
             self._use("ask.count", "logic.counted")
             measures = [Measure(Func.COUNT)]
+        if not measures and self._more_of():
+            measures = [Measure(Func.COUNT)]
         if not measures or self._groups:
             self.refusal = "it is not clear by which figure to compare"
             return None
@@ -314,6 +319,26 @@ class Assembly(Superlatives):
         for rival in self._sold_rivals:
             self.alternatives.append(Alternative(replace(plan, measures=(rival,)), OTHER_MEASURE))
         return plan
+
+    def _more_of(self) -> bool:
+        """“Are there more dogs or cats”: rows, where `more` stands right before one of the sides."""
+        pairs = pairwise(self._content)
+        return any(one.has("logic.comparative") and two.role == "filter" and two.values for one, two in pairs)
+
+    def _rate(self) -> TablePlan | None:
+        """The churn rate: the share of the rows in which a column of yes and no says yes."""
+        for before, word in pairwise(self._content):
+            if word.text.lower() not in ("rate", "rates") or before.role != "filter" or before.end != word.start:
+                continue
+            part = [item for mention, item in self._others if mention is before and item.column in self._flags]
+            if part:
+                self._others = [item for item in self._others if item[0] is not before]
+                word.role = "cue"
+                self._use("ask.")
+                filters, _ = self._filters(None)
+                groups = self._by()
+                return TablePlan(task=Task.SHARE, filters=filters, groups=groups, part=tuple(part))
+        return None
 
     def _sides_of_values(self) -> tuple[Side, ...]:
         counts: dict[str, list[NamedRows]] = {}

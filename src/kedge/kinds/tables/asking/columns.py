@@ -40,6 +40,8 @@ _FLOWS = frozenset(
     "quantity unit".split()
 )
 """Words of measures that one adds up: where one ends a name, it outweighs what stands before it (unit_sales)."""
+_RESULTS = frozenset("profit result earning margin gain pnl".split())
+"""Words of what is left of sales when costs are taken off."""
 _SPANS = frozenset("year month day week hour".split())
 """Levels where they end a name; before another word they say when: total_day_charge."""
 _EACH = frozenset("per average avg mean price rate ratio".split())
@@ -131,6 +133,15 @@ class Columns:
         """Whether it is an amount by its name, of which a thing has the total of all its rows: profit, freight."""
         known = self._by_field[field]
         return known.added and bool(_FLOWS & set(known.core)) and not _EACH & set(known.words)
+
+    def result(self) -> Column | None:
+        """The one column that may hold losses: a profit that is sometimes below 0."""
+        found = [
+            known.column
+            for known in self._known
+            if known.added and _RESULTS & set(known.words) and _below_zero(known.column)
+        ]
+        return found[0] if len(found) == 1 else None
 
     def pieces(self, field: str) -> bool:
         """Whether it counts pieces by its name: unit_sales, qty."""
@@ -290,6 +301,10 @@ class Columns:
                 if score >= _FITS and score > out.get(known.column.field, (known, 0.0))[1]:
                     out[known.column.field] = (known, score)
         return list(out.values())
+
+
+def _below_zero(column: Column) -> bool:
+    return isinstance(column.lowest, int | float) and column.lowest < 0
 
 
 def _said(name: str, said: set[str]) -> bool:

@@ -8,10 +8,11 @@ from itertools import pairwise
 
 import Stemmer
 
+from kedge.kinds.tables.asking.columns import ColumnMatch
 from kedge.kinds.tables.asking.filters import NamedRows
 from kedge.kinds.tables.asking.lexicon import load
 from kedge.kinds.tables.asking.mentions import TableMention
-from kedge.kinds.tables.asking.numbers import Numbers, RowConditions
+from kedge.kinds.tables.asking.numbers import Limit, Numbers, RowConditions
 from kedge.kinds.tables.asking.values import ValueMatch
 from kedge.kinds.tables.asking.vocabulary import entity
 from kedge.kinds.tables.asking.words import name_words
@@ -52,6 +53,8 @@ class Finder(Numbers):
                 self._amount(place, mention)
             elif mention.has("logic.empty", "logic.undone", "logic.filled"):
                 self._empty(place, mention)
+            elif mention.has("logic.loss"):
+                self._loss(mention)
             elif mention.columns and len(mention.columns.columns) == 1:
                 self._boolean(place, mention)
                 self._some(place, mention)
@@ -243,6 +246,16 @@ class Finder(Numbers):
             column for column in self._columns.dated() if stems & self._columns.words(column.field) and column.empty
         ]
         return fitting[0] if len(fitting) == 1 else None
+
+    def _loss(self, mention: TableMention) -> None:
+        """Sold at a loss, states that made a loss: a profit below 0."""
+        column = self._columns.result()
+        if column is None:
+            return
+        mention.role = "number"
+        target = TableMention(mention.start, mention.end, mention.text)
+        target.columns = ColumnMatch(mention.start, mention.end, (column,), 1.0)
+        self.found.limits.append(Limit(mention, Op.LESS, (0.0,), "", target))
 
     def _some(self, place: int, mention: TableMention) -> None:
         """Bookings with children, that include babies, with neither: a number of things is over 0 or is 0."""

@@ -44,6 +44,7 @@ class Frame:
         self._table = reading.vocabulary.table
         self._columns = reading.vocabulary.columns
         self._calendar = reading.vocabulary.calendar
+        self._flags = reading.vocabulary.flags
         self._figures = Figures(self._columns, reading.vocabulary.attributes, choice)
         self._table_words = set(words(" ".join(name_words(self._table.name))))
         self._nouns = Nouns(self._content, self._columns)

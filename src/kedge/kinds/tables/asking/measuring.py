@@ -11,7 +11,7 @@ from kedge.kinds.tables.asking.frame import OTHER_THING, Frame
 from kedge.kinds.tables.asking.mentions import TableMention
 from kedge.kinds.tables.asking.nouns import Thing
 from kedge.kinds.tables.asking.words import name_words, singular
-from kedge.kinds.tables.plans.plan import DatePart, Func, Group, Measure
+from kedge.kinds.tables.plans.plan import Arithmetic, DatePart, Func, Group, Measure
 from kedge.kinds.tables.plans.plan_text import column_name
 from kedge.kinds.tables.schema import Column, ColumnType
 
@@ -38,7 +38,7 @@ class Measuring(Frame):
             count.role = "cue"
             measure = self._counting(head)
             return [self._nested(measure, func)] if measure is not None else []
-        figures = self._measures_named()
+        figures = self._apart(self._measures_named())
         if not figures:
             figure = self._implied()
             figures = [figure] if figure else []
@@ -145,6 +145,21 @@ class Measuring(Frame):
             out = [figure for figure in out if not figure.notes]
         return out
 
+    def _apart(self, figures: list[Figure]) -> list[Figure]:
+        """Sales minus cost, the difference between budget and actual: one figure of two columns."""
+        minus = any(token.folded == "minus" for token in self._reading.tokens)
+        if len(figures) != 2 or not (minus or self._any("logic.difference")):
+            return figures
+        one, two = figures
+        if one.measure.other or two.measure.other or not (one.added and two.added):
+            return figures
+        self._use("logic.difference")
+        for mention in self._content:
+            if mention.unknown and mention.text.lower() == "minus":
+                mention.role = "cue"
+        measure = Measure(Func.SUM, one.measure.column, Arithmetic.MINUS, two.measure.column)
+        return [Figure(measure, True, min(one.score, two.score), [*one.notes, *two.notes])]
+
     def _implied(self) -> Figure | None:
         sold = self._first_or_none("concept.sold")
         if sold or self._any("ask.much"):
@@ -224,7 +239,8 @@ class Measuring(Frame):
     def _sums_up(self, measure: Measure) -> bool:
         """Whether a figure of a thing is what all its rows come to: money and pieces."""
         column = measure.column
-        return column is None or any(self._columns.has_concept(column, concept) for concept in ADDED)
+        known = column is None or self._columns.flows(column)
+        return known or any(self._columns.has_concept(column or "", concept) for concept in ADDED)
 
     def _beside_measure(self, counting: bool) -> Column | None:
         """The thing that makes one noun with a measure: basket value."""

@@ -21,7 +21,8 @@ MOST_TOKENS = 80
 _ASKING = ("ask.which", "ask.count", "logic.distinct")
 _GOOD = 0.85
 _CODE = 2
-_OPEN = frozenset({"logic.open"})
+_YIELDING = (frozenset({"logic.open"}), frozenset({"logic.loss"}))
+"""Tags of words that mean a column where one is called so."""
 _CALLED = 0.8
 _SOME_VALUES = 4
 """Values of a column that end in a noun, from which on the noun says what all of them are: airlines."""
@@ -206,7 +207,7 @@ class _Found:
                 tags = frozenset(tag for tag in self._lexicon.tags(*folded) if not tag.startswith(_SILENT))
                 if end == start + 1 and self._question[start].word in self._table_words and not tags:
                     tags = frozenset({"row.rows"})
-                if not tags or (tags == _OPEN and self._names_column(start, end)):
+                if not tags or (tags in _YIELDING and self._names_column(start, end)):
                     continue
                 mention = self.mention(start, end)
                 mention.tags = tags

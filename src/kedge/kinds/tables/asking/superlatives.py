@@ -284,11 +284,19 @@ class Superlatives(Measuring):
         if self._wanted and word.has("super.amount") and self._any("verb.light"):
             # "Which plane flew the most": most often.
             return Figure(Measure(Func.COUNT), True, _OFTEN)
+        worth = any(self._columns.of_concept(concept) for concept in ("revenue", "quantity", "price"))
+        if self._wanted and self._limit and not worth and not any(map(self._measure_unused, self._content)):
+            # "Top 5 breeds", where nothing is sold: those that come up most often.
+            return Figure(Measure(Func.COUNT), True, _OFTEN)
         said = self._wanted and not word.has("super.quality")
         figure = self._figures.of_concept("revenue", word.text) if said else None
         if figure:
             figure.score *= 0.75
         return figure
+
+    def _measure_unused(self, mention: TableMention) -> bool:
+        column = mention.column()
+        return column is not None and column.type.measured and not mention.role
 
     def _figure_or_count(self, mention: TableMention) -> Figure | None:
         figure = self._figures.of(mention)

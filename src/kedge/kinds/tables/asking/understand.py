@@ -210,7 +210,14 @@ def _kind(mention: TableMention) -> str:
         (mention.has("concept.") and not mention.has("concept.sold"), "hint"),
         (
             mention.has(
-                "func.", "super.", "logic.share", "logic.not", "logic.empty", "logic.difference", "logic.growth"
+                "func.",
+                "super.",
+                "logic.share",
+                "logic.loss",
+                "logic.not",
+                "logic.empty",
+                "logic.difference",
+                "logic.growth",
             ),
             "cue",
         ),

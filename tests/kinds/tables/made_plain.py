@@ -66,6 +66,40 @@ MINDERS = [
     ("animal", ColumnType.CATEGORY),
     ("animal_name", ColumnType.CATEGORY),
 ]
+ORDERS = [
+    ("Order No", ColumnType.ID),
+    ("Order Date", ColumnType.DATE),
+    ("Cust No", ColumnType.ID),
+    ("Prod Code", ColumnType.ID),
+    ("Product Line", ColumnType.CATEGORY),
+    ("Qty Ordered", ColumnType.INTEGER),
+    ("Qty in Stock", ColumnType.INTEGER),
+    ("Price Each (USD)", ColumnType.REAL),
+    ("Buy Price (USD)", ColumnType.REAL),
+    ("Status", ColumnType.CATEGORY),
+    ("YearsWithClerk", ColumnType.INTEGER),
+    ("Role", ColumnType.CATEGORY),
+]
+INHABITANTS = [
+    ("Place", ColumnType.CATEGORY),
+    ("Year", ColumnType.INTEGER),
+    ("Sex", ColumnType.CATEGORY),
+    ("AgeGrp", ColumnType.CATEGORY),
+    ("Value", ColumnType.INTEGER),
+]
+PAYMENTS = [
+    ("Payer", ColumnType.CATEGORY),
+    ("Payment Date", ColumnType.DATE),
+    ("Country", ColumnType.CATEGORY),
+    ("Amount", ColumnType.INTEGER),
+]
+BAKERY = [
+    ("id", ColumnType.ID),
+    ("date", ColumnType.DATE),
+    ("name", ColumnType.CATEGORY),
+    ("type", ColumnType.CATEGORY),
+    ("price", ColumnType.REAL),
+]
 WEATHER = [
     ("date", ColumnType.DATE),
     ("precip", ColumnType.REAL),
@@ -272,7 +306,65 @@ def _minders() -> list[Row]:
     return rows
 
 
+def _orders() -> list[Row]:
+    """Lines of orders: each order has one date and one customer, each product one price to buy it for and one stock."""
+    dice = random.Random(44)
+    products = [
+        (f"P{n:02d}", dice.choice(["Cars", "Ships", "Trains"]), dice.randrange(900), dice.uniform(5, 60))
+        for n in range(30)
+    ]
+    rows: list[Row] = []
+    for order in range(120):
+        day = date(2003, 1, 5) + timedelta(days=6 * order)
+        customer, status = f"C{dice.randrange(25):02d}", dice.choice(["Shipped", "Shipped", "Cancelled"])
+        for _ in range(dice.randrange(1, 9)):
+            code, line, stock, buy = dice.choice(products)
+            price = round(buy * dice.uniform(1.2, 2), 2)
+            role = dice.choice(["Clerk", "Agent", "Single"])
+            ordered = dice.randrange(1, 50)
+            numbers = (ordered, stock, price, round(buy, 2))
+            rows.append((str(10100 + order), day, customer, code, line, *numbers, status, dice.randrange(20), role))
+    return rows
+
+
+def _inhabitants() -> list[Row]:
+    dice = random.Random(45)
+    return [
+        (place, year, sex, ages, dice.randrange(1000, 90_000))
+        for place in ("Lund", "Oslo", "Bergen", "Tromso")
+        for year in range(1950, 2001, 5)
+        for sex in ("Male", "Female")
+        for ages in ("0-4", "5-9", "10-14")
+    ]
+
+
+def _payments() -> list[Row]:
+    dice = random.Random(46)
+    payers = [(f"Payer {n}", dice.choice(["Norway", "Spain", "USA"])) for n in range(40)]
+    rows: list[Row] = []
+    for day in range(260):
+        payer, country = dice.choice(payers)
+        rows.append((payer, date(2003, 1, 1) + timedelta(days=3 * day), country, dice.randrange(100, 9000)))
+    return rows
+
+
+def _bakery() -> list[Row]:
+    """One row for each loaf sold; an order of several has one id and one date."""
+    dice = random.Random(47)
+    loaves = [("rye", "dark", 4.5), ("baguette", "white", 2.2), ("miche", "dark", 7.9), ("bun", "white", 0.9)]
+    rows: list[Row] = []
+    for order in range(200):
+        for _ in range(dice.randrange(1, 5)):
+            name, kind, price = dice.choice(loaves)
+            rows.append((f"B{order:03d}", date(2015, 1, 1) + timedelta(days=order), name, kind, price))
+    return rows
+
+
 PLAIN = {
+    "orders": (ORDERS, _orders),
+    "inhabitants": (INHABITANTS, _inhabitants),
+    "payments": (PAYMENTS, _payments),
+    "bakery": (BAKERY, _bakery),
     "minders": (MINDERS, _minders),
     "rentals": (RENTALS, _rentals),
     "cars": (CARS, _cars),

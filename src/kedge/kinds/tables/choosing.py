@@ -26,6 +26,8 @@ LIKELY, SECONDED, CONTRADICTED = 0.45, 0.6, 0.8
 does, against a sure one."""
 RECURRING = 0.25
 """Share of different values up to which things of a column recur, so that they are fewer than rows."""
+MANY = 150
+"""Rows from which on a table is hardly one that was laid out on a page."""
 UNLIKE = 0.85
 """Least chance of a reading to be sure over a table that is unlike those it was learned from."""
 WORTH = 0.3
@@ -93,7 +95,7 @@ def choose(computed: Computed, read: SheetAnswer | None, table: Table, *, propos
         return Offers([*planned, *rivals_of(computed)], bool(planned) and sure, left)
     readings = [Offer(one.chance, reading=one) for one in read.readings]
     records = is_records(table)
-    certain = read.sure and (not records or readings[0].chance >= UNLIKE)
+    certain = read.sure and (not records or (readings[0].chance >= UNLIKE and not read.left))
     if computed.result is None or not computed.result.row_count:
         return Offers(readings, certain, read.left)
     if sure and (records or not is_sentence(computed.understood.question)):
@@ -145,11 +147,11 @@ def _ordered(offers: Sequence[Offer]) -> list[Offer]:
 
 
 def is_records(table: Table) -> bool:
-    """Whether the headings are those of a program, not of a page: unit_price, productID.
+    """Whether a table is that of a program, not of a page, by its headings (unit_price, productID) or its length.
 
     Plans were made for such tables, readings learned from the others; each is believed at home.
     """
-    return any(_MACHINE.search(column.name.strip()) for column in table.columns)
+    return table.rows >= MANY or any(_MACHINE.search(column.name.strip()) for column in table.columns)
 
 
 def beyond(plan: TablePlan | None, table: Table) -> bool:

@@ -18,7 +18,7 @@ _KEYS = frozenset("id key code no nr number name title label identifier uuid ref
 """Words by which a column says that it names a thing: `customer_id` is the customer."""
 _PLAIN = frozenset(
     "value amount total usd eur gbp in the of per net gross minute min hour second sec day km kg cm mm mile meter "
-    "metre lb celsius percent maximum minimum".split()
+    "metre lb celsius percent maximum minimum each".split()
 )
 _AT_THE_END = frozenset("minute min hour second sec day km kg cm mm mile meter metre lb".split())
 """Those of them that are units, and say more before another word: the charge of the day in `total_day_charge`."""
@@ -40,6 +40,7 @@ _FLOWS = frozenset(
     "quantity unit".split()
 )
 """Words of measures that one adds up: where one ends a name, it outweighs what stands before it (unit_sales)."""
+_FIGURE = frozenset("value amount count figure number obs n".split())
 _RESULTS = frozenset("profit result earning margin gain pnl".split())
 """Words of what is left of sales when costs are taken off."""
 _SPANS = frozenset("year month day week hour".split())
@@ -142,6 +143,12 @@ class Columns:
             if known.added and _RESULTS & set(known.words) and _below_zero(known.column)
         ]
         return found[0] if len(found) == 1 else None
+
+    def unnamed(self) -> Column | None:
+        """The one figure of a table that says nothing by its heading but that it is one: value."""
+        found = [k.column for k in self._known if k.added and k.column.added and set(k.words) <= _FIGURE]
+        others = [k for k in self._known if k.column.type is ColumnType.REAL and k.column not in found]
+        return found[0] if len(found) == 1 and not others else None
 
     def pieces(self, field: str) -> bool:
         """Whether it counts pieces by its name: unit_sales, qty."""

@@ -34,10 +34,16 @@ class Figure:
 class Figures:
     """Finds figures among the columns of one table."""
 
-    def __init__(self, columns: Columns, attributes: Collection[str] = (), choice: int = 0) -> None:
+    def __init__(
+        self, columns: Columns, attributes: Collection[str] = (), choice: int = 0, *, lines: bool = False
+    ) -> None:
         self._columns = columns
         self._attributes = attributes
         self._choice = choice
+        self._lines = lines
+        """Whether rows are lines of orders or the like."""
+        self.summed: set[str] = set()
+        """Fields of prices that are added up, because each row is a sale of one piece."""
         self.readings = 1
         """Columns that a word of the question fits alike; `choice` picks another than the first."""
         self.ambiguous: list[str] = []
@@ -105,7 +111,12 @@ class Figures:
 
     def _computed(self, said: str) -> Figure | None:
         """Revenue as quantity × price where no column holds it."""
-        prices, quantities = self._columns.of_concept("price"), self._columns.of_concept("quantity")
+        prices = self._of_kind("price", self._columns.of_concept("price"))
+        quantities = self._of_kind("quantity", self._columns.of_concept("quantity"))
+        if len(prices) == 1 and not quantities and self._lines:
+            note = f"“{said}” taken as the sum of {column_name(self._columns.table, prices[0].field)}, one piece a row"
+            self.summed.add(prices[0].field)
+            return Figure(Measure(Func.SUM, prices[0].field), True, 0.75, [note])
         if len(prices) != 1 or len(quantities) != 1:
             return None
         measure = Measure(Func.SUM, prices[0].field, Arithmetic.TIMES, quantities[0].field)

@@ -45,7 +45,9 @@ class Frame:
         self._columns = reading.vocabulary.columns
         self._calendar = reading.vocabulary.calendar
         self._flags = reading.vocabulary.flags
-        self._figures = Figures(self._columns, reading.vocabulary.attributes, choice)
+        self._figures = Figures(
+            self._columns, reading.vocabulary.attributes, choice, lines=bool(reading.vocabulary.headers)
+        )
         self._table_words = set(words(" ".join(name_words(self._table.name))))
         self._nouns = Nouns(self._content, self._columns)
         self.score = 1.0
@@ -158,7 +160,8 @@ class Frame:
     def _is_row(self, column: Column, mention: TableMention) -> bool:
         """A table named after the thing has one row for each, unless its id says otherwise: flights, flight_number."""
         named = {token.word for token in self._reading.tokens[mention.start : mention.end]} <= self._table_words
-        if not named or column.distinct == self._table.rows or "id" in name_words(column.name):
+        known = column.field in self._reading.vocabulary.headers or "id" in name_words(column.name)
+        if not named or column.distinct == self._table.rows or known:
             return False
         note = f"“{mention.text}” counted as rows, not as different {column_name(self._table, column.field)}"
         if note not in self.notes:

@@ -271,7 +271,8 @@ class Measuring(Frame):
         return out
 
     def _adds(self, measure: Measure) -> bool:
-        return measure.other is not None or self._columns.adds(measure.column or "")
+        added = self._columns.adds(measure.column or "") or measure.column in self._figures.summed
+        return measure.other is not None or added
 
     def _func(self) -> Func | None:
         found = self._funcs()

@@ -147,7 +147,8 @@ def _noun(mention: TableMention, tokens: Sequence[Token], lexicon: Lexicon, voca
 
 def _fits(thing: str, own: frozenset[str], vocabulary: Vocabulary, events: frozenset[str]) -> bool:
     """A table of orders has no customers as rows; a table with a number of inhabitants has no people."""
-    if thing in _PERSONS | {"death", "birth"} and vocabulary.columns.of_concept("heads"):
+    numbered = vocabulary.columns.of_concept("heads") or vocabulary.columns.unnamed()
+    if thing in _PERSONS | {"death", "birth"} and numbered:
         return False
     likely = own or _likely(vocabulary)
     if thing in likely or (thing == "victim" and "death" in events):

@@ -173,8 +173,12 @@ def _by_chance(mention: TableMention, reading: TableReading) -> bool:
     found, written = mention.values[0], reading.tokens[mention.start].text
     column = reading.vocabulary.table.column(found.column)
     titled = all(value.istitle() for value in found.values)
-    some = found.score < _LOOSE_VALUE
-    return column.distinct >= _MANY_NAMES and written.islower() and (titled or some)
+    if found.score < _LOOSE_VALUE and len(found.values) == 1:
+        beside = any(
+            other.values and other is not mention and other.end >= mention.start - 1 for other in reading.content
+        )
+        return written.islower() and (column.distinct >= _MANY_NAMES or beside)
+    return column.distinct >= _MANY_NAMES and written.islower() and titled
 
 
 def _asked_again(why: str, unmatched: Sequence[str], reading: TableReading) -> str:

@@ -56,6 +56,9 @@ class Vocabulary:
     attributes: frozenset[str] = frozenset()
     """Fields of measures that tell of a thing that recurs, the same in all its rows: a product's weight."""
 
+    headers: frozenset[str] = frozenset()
+    """Fields of ids that recur and have one date each: of orders with several lines, not of a flight's number."""
+
     def one_thing(self, columns: Sequence[Column]) -> bool:
         """Whether all these columns have one value for each other."""
         first = columns[0].field if columns else ""
@@ -98,6 +101,7 @@ def read_vocabulary(connection: duckdb.DuckDBPyConnection, table: Table) -> Voca
         labels,
         _names(connection, table),
         _attributes(connection, table),
+        _headers(connection, table),
     )
 
 
@@ -206,6 +210,17 @@ def _attributes(connection: duckdb.DuckDBPyConnection, table: Table) -> frozense
         if left:
             out |= _constant(connection, table, thing, left)
     return frozenset(out)
+
+
+def _headers(connection: duckdb.DuckDBPyConnection, table: Table) -> frozenset[str]:
+    """Ids of things with several rows each and one date. StoreError."""
+    dates = [column for column in table.columns if column.type.dated and column.distinct > _LEAST_THINGS]
+    ids = [
+        column
+        for column in table.columns
+        if column.type is ColumnType.ID and _LEAST_THINGS <= column.distinct < _NEARLY_EACH * table.rows
+    ]
+    return frozenset(one.field for one in ids if dates and _constant(connection, table, one, dates))
 
 
 def _constant(

@@ -39,7 +39,7 @@ def right(question: dict[str, Any], gold: list[tuple[Any, ...]], rows: list[tupl
     if cells == "any":
         every = [cell for row in given for cell in row]
         return all(
-            any(close(abs(cell), abs(other)) for other in every if isinstance(other, float))
+            isinstance(cell, float) and any(close(abs(cell), abs(other)) for other in every if isinstance(other, float))
             for row in wanted
             for cell in row
         )

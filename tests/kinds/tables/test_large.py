@@ -68,6 +68,31 @@ def test_what_is_not_sure_is_shown_with_its_values(run: Run, file: Path) -> None
     assert answer.confidence in ("low", "insufficient")
 
 
+@pytest.mark.req("T-10")
+def test_columns_that_a_word_fits_alike_are_readings_to_be_picked(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "repairs.csv"
+    lines = [f"{('Hull', 'Sail', 'Mast')[row % 3]},{row % 90},{row * 3 % 70}" for row in range(ROWS)]
+    path.write_text("\n".join(["part,Cost Travel,Cost Repair", *lines]), "utf-8")
+
+    async def scenario(desk: Desk) -> list[Answer]:
+        await desk.feed(path)
+        asked = "total cost by part"
+        return [await desk.ask(asked), await desk.ask(asked, reading=1), await desk.ask(asked, reading=2)]
+
+    unsure, *picked = run(scenario)
+    totals = [
+        {
+            part: sum(float(line.split(",")[place]) for line in lines if line.startswith(part))
+            for part in ("Hull", "Sail")
+        }
+        for place in (1, 2)
+    ]
+    assert unsure.short_answer is None
+    told = [{str(row[0]): float(str(row[-1])) for row in answer.metadata["rows"]} for answer in picked]
+    for total in totals:
+        assert any(total.items() <= one.items() for one in told)
+
+
 TABLE = Table(
     "meets",
     "rows",

@@ -24,6 +24,10 @@ UNIQUE = 0.8
 LIKELY, SECONDED, CONTRADICTED = 0.45, 0.6, 0.8
 """Least chance of the likeliest reading to be sure: beside a sure plan that says the same, beside an unsure one that
 does, against a sure one."""
+RECURRING = 0.25
+"""Share of different values up to which things of a column recur, so that they are fewer than rows."""
+MANY = 150
+"""Rows from which on a table is hardly one that was laid out on a page."""
 UNLIKE = 0.85
 """Least chance of a reading to be sure over a table that is unlike those it was learned from."""
 WORTH = 0.3
@@ -88,14 +92,19 @@ def choose(computed: Computed, read: SheetAnswer | None, table: Table, *, propos
     sure = understood.sure >= SURE and (proposed or gives_all(understood.question, understood.plan, table))
     if read is None:
         planned = [Offer(computed.understood.sure, computed)] if computed.result is not None else []
-        return Offers(planned, bool(planned) and sure, left)
+        return Offers([*planned, *rivals_of(computed)], bool(planned) and sure, left)
     readings = [Offer(one.chance, reading=one) for one in read.readings]
     records = is_records(table)
-    certain = read.sure and (not records or readings[0].chance >= UNLIKE)
+    certain = read.sure and (not records or (readings[0].chance >= UNLIKE and not read.left))
     if computed.result is None or not computed.result.row_count:
         return Offers(readings, certain, read.left)
     if sure and (records or not is_sentence(computed.understood.question)):
         return Offers([Offer(computed.understood.sure, computed), *readings][:SHOWN], True, left)
+    if not sure and computed.others:
+        first = Offer(computed.understood.sure, computed)
+        given = {first.values, *(one.values for one in rivals_of(computed))}
+        apart = [one for one in readings if one.values not in given]
+        return Offers(_ordered([first, *rivals_of(computed), *apart]), False, left or read.left)
     if not sure:
         own = Offer(computed.understood.sure * HALF, computed)
         known = any(one.values == own.values for one in readings)
@@ -103,6 +112,11 @@ def choose(computed: Computed, read: SheetAnswer | None, table: Table, *, propos
         return Offers(readings if known else _ordered([*readings, own]), certain or alike, read.left)
     alone = beyond(computed.understood.plan, table) or (proposed and not read.sure)
     return _beside(computed, readings, read, alone)
+
+
+def rivals_of(computed: Computed) -> list[Offer]:
+    """Other readings of the words of a plan, as offers."""
+    return [Offer(one.understood.sure, one) for one in computed.others]
 
 
 def _beside(computed: Computed, readings: Sequence[Offer], read: SheetAnswer, alone: bool) -> Offers:
@@ -133,11 +147,11 @@ def _ordered(offers: Sequence[Offer]) -> list[Offer]:
 
 
 def is_records(table: Table) -> bool:
-    """Whether the headings are those of a program, not of a page: unit_price, productID.
+    """Whether a table is that of a program, not of a page, by its headings (unit_price, productID) or its length.
 
     Plans were made for such tables, readings learned from the others; each is believed at home.
     """
-    return any(_MACHINE.search(column.name.strip()) for column in table.columns)
+    return table.rows >= MANY or any(_MACHINE.search(column.name.strip()) for column in table.columns)
 
 
 def beyond(plan: TablePlan | None, table: Table) -> bool:
@@ -149,6 +163,20 @@ def beyond(plan: TablePlan | None, table: Table) -> bool:
         return True
     if plan.limit is not None and plan.limit > 1:
         return True
+    return _counts_recurring(plan, table) or _by_group(plan, table)
+
+
+def _counts_recurring(plan: TablePlan, table: Table) -> bool:
+    """Whether it counts things that come up again and again: not by rows, as things of a page's table are."""
+    measure = plan.measures[0] if plan.measures else None
+    if measure is None or measure.func is not Func.DISTINCT or measure.column is None or plan.groups:
+        return False
+    return table.column(measure.column).distinct <= RECURRING * table.rows
+
+
+def _by_group(plan: TablePlan, table: Table) -> bool:
+    """Whether it gives a figure for each of several rows' groups, or the group with the most in all."""
+    measure = plan.measures[0] if plan.measures else None
     if plan.task is not Task.AGGREGATE or not plan.groups or plan.having or plan.tally:
         return False
     if plan.limit is None:

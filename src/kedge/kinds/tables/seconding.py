@@ -24,8 +24,9 @@ from kedge.kinds.tables.choosing import (
     beyond,
     gives_all,
     of_sides,
+    rivals_of,
 )
-from kedge.kinds.tables.plans.plan import Func, TablePlan, Task
+from kedge.kinds.tables.plans.plan import Func, Op, TablePlan, Task
 from kedge.kinds.tables.schema import Table
 
 CERTAIN = 0.95
@@ -74,8 +75,10 @@ def choose_large(
     )
     if certain:
         return Offers([own, *others][:SHOWN], True, understood.unmatched)
-    chance = max(same.chance if same else 0.0, APART if understood.sure >= SURE else understood.sure * HALF)
-    offers = sorted([Offer(chance, computed), *others], key=lambda one: -one.chance)
+    doubt = understood.sure if computed.others else understood.sure * HALF
+    chance = max(same.chance if same else 0.0, APART if understood.sure >= SURE else doubt)
+    rivals = [one for one in rivals_of(computed) if all(one.values != other.values for other in others)]
+    offers = sorted([Offer(chance, computed), *rivals, *others], key=lambda one: -one.chance)
     return Offers(offers[:SHOWN], False, understood.unmatched or left)
 
 
@@ -164,12 +167,13 @@ def says_what_is_computed(question: str, plan: TablePlan | None, table: Table) -
     if plan is None or not gives_all(question, plan, table):
         return False
     lower = question.lower()
-    if plan.task is Task.LIST and plan.distinct:
+    named = any(table.column(one.column).distinct > NAMING * table.rows for one in plan.filters if one.op is Op.IS)
+    if plan.task is Task.LIST and plan.distinct and not named:
         return not any(table.column(field).type.measured for field in plan.columns)
     measure = plan.measures[0] if plan.measures else None
     if plan.task is Task.AGGREGATE and measure is not None and measure.func is Func.SUM and not plan.groups:
-        named = any(table.column(one.column).distinct > NAMING * table.rows for one in plan.filters)
-        if named and not _SUMMED.search(lower):
+        single = any(table.column(one.column).distinct > NAMING * table.rows for one in plan.filters)
+        if single and not _SUMMED.search(lower):
             return False
     if measure is not None and measure.func is Func.COUNT and _parts_of_things(table) and not _ROWS.search(lower):
         return False

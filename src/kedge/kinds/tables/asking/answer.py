@@ -15,6 +15,9 @@ from kedge.kinds.tables.plans.phrase import Chart, chart, phrase
 from kedge.kinds.tables.plans.plan import Filter, TablePlan
 from kedge.kinds.tables.plans.plan_text import plan_text, steps
 
+RIVAL = 0.45
+"""Chance of each of several readings of the same words, of what the words are sure."""
+MOST_RIVALS = 2
 _NOTHING = 0.5
 """What remains of `sure` when a loose match leads to no rows at all."""
 
@@ -30,6 +33,8 @@ class Computed:
     plan_text: str = ""
     steps: Sequence[str] = ()
     chart: Chart | None = None
+    others: Sequence[Computed] = ()
+    """Other readings of the words that give another answer, as likely as this one or nearly so."""
 
 
 def compute(
@@ -54,10 +59,17 @@ def compute(
     understood = _narrowed(understood, within)
     assert understood.plan is not None
     result = execute(connection, vocabulary.table, understood.plan, limits)
-    understood = settle(connection, vocabulary, understood, result, limits)
-    if understood.sure < sure:
+    before = understood.sure
+    understood, rivals = settle(connection, vocabulary, understood, result, limits)
+    if max(understood.sure, RIVAL * before if rivals else 0.0) < sure:
         return Computed(understood, plan_text=plan_text(understood.plan or TablePlan(), vocabulary.table))
-    return run(vocabulary, understood, result)
+    others = tuple(
+        run(vocabulary, replace(understood, plan=plan, sure=round(RIVAL * before, 3), ambiguities=()), found)
+        for plan, found in rivals[:MOST_RIVALS]
+    )
+    if others and understood.sure < SURE:
+        understood = replace(understood, sure=max(understood.sure, round(RIVAL * before, 3)))
+    return replace(run(vocabulary, understood, result), others=others)
 
 
 def _narrowed(understood: UnderstoodTable, within: tuple[Filter, ...]) -> UnderstoodTable:
@@ -89,8 +101,12 @@ def settle(
     understood: UnderstoodTable,
     result: PlanResult,
     limits: PlanLimits | None = None,
-) -> UnderstoodTable:
-    """Run the other readings: if all give the same rows, it does not matter which was meant; else be less sure."""
+) -> tuple[UnderstoodTable, Sequence[tuple[TablePlan, PlanResult]]]:
+    """Run the other readings: if all give the same rows, it does not matter which was meant; else be less sure.
+
+    Returns what is understood now, and the readings with another answer, each once.
+    """
+    rivals: list[tuple[TablePlan, PlanResult]] = []
     notes: list[str] = []
     sure = understood.sure
     if result.row_count == 0 and understood.loose:
@@ -105,12 +121,15 @@ def settle(
         if not other.row_count or _names(understood.plan, result) == _names(plan, other):
             continue
         sure *= leaves
+        if all(_names(plan, other) != _names(one, found) for one, found in rivals):
+            rivals.append((plan, other))
         text = phrase(plan, vocabulary.table, other)
         notes.append(f"another reading ({plan_text(plan, vocabulary.table)}) gives: {text}")
     if not notes:
-        return understood
+        return understood, ()
     why = "; ".join(filter(None, (understood.why, *notes)))
-    return replace(understood, sure=round(sure, 3), why=why, ambiguities=(*understood.ambiguities, *notes))
+    settled = replace(understood, sure=round(sure, 3), why=why, ambiguities=(*understood.ambiguities, *notes))
+    return settled, rivals
 
 
 def _names(plan: TablePlan | None, result: PlanResult) -> object:

@@ -14,7 +14,7 @@ from kedge.kinds.tables.asking.nouns import Thing
 from kedge.kinds.tables.asking.superlatives import Superlatives
 from kedge.kinds.tables.asking.vocabulary import entity
 from kedge.kinds.tables.plans.plan import Filter, Func, Group, Measure, Op, Order, Side, TablePlan, Task
-from kedge.kinds.tables.schema import Column
+from kedge.kinds.tables.schema import Column, ColumnType
 
 _stem = Stemmer.Stemmer("english").stemWord
 
@@ -29,6 +29,7 @@ class Assembly(Superlatives):
             self.refusal = "things with one value but not another are more than one plan can say"
             plan = None
         self.ambiguous += self._figures.ambiguous + self._nouns.ambiguous
+        self.readings = max(self.readings, self._figures.readings)
         if self.ambiguous and plan is None:
             self.refusal = "; ".join(self.ambiguous)
         return plan
@@ -43,7 +44,8 @@ class Assembly(Superlatives):
         if self._wanted is None and (self._limits or self._any("super.")) and not self._any("ask.", "func."):
             self._wanted = self._nouns.opening()
         named = self._named or self._periods or self._others
-        if self._wanted is None and named and not self._any("ask.", "func.", "super.", "logic.share"):
+        counted = self._groups and self._first_counts()
+        if self._wanted is None and named and not counted and not self._any("ask.", "func.", "super.", "logic.share"):
             self._wanted = self._nouns.opening()
             self.score *= 0.9 if self._wanted else 1.0
         ranked = self._any("super.") and self._any("row.")
@@ -54,7 +56,14 @@ class Assembly(Superlatives):
             return None
         if self._any("logic.share"):
             return self._share()
+        if rate := self._rate():
+            return rate
         return self._compare() or self._chosen()
+
+    def _first_counts(self) -> bool:
+        """Whether a question opens with things of an id and their groups: licences per month."""
+        first = self._content[0].column() if self._content else None
+        return first is not None and first.type is ColumnType.ID
 
     @staticmethod
     def _contradictory(filters: tuple[Filter, ...]) -> bool:
@@ -67,7 +76,8 @@ class Assembly(Superlatives):
         people = self._columns.people()
         word = self._first("ask.person")
         named = naming(self._table)
-        if not people and len(named) == 1 and self._any("super."):
+        fullname = len(named) == 1 and self._table.column(named[0]) in people
+        if (fullname or not people) and len(named) == 1 and self._any("super."):
             self.score *= 0.85
             return Thing(word, self._table.column(named[0]))
         if not self._reading.vocabulary.one_thing(people):
@@ -85,7 +95,8 @@ class Assembly(Superlatives):
         return self._list()
 
     def _aggregate(self) -> TablePlan | None:
-        if self._limits_sum() and not self._any("ask.count", "ask.much", "func."):
+        if self._limits_sum() and not self._any("ask.count", "ask.much", "func.average", "func.median"):
+            self._use("func.sum")
             return self._kept_groups()
         measures = self._measures()
         if not measures:
@@ -296,6 +307,8 @@ class Assembly(Superlatives):
             # "How many more men than women": the sides are what is counted.
             self._use("ask.count", "logic.counted")
             measures = [Measure(Func.COUNT)]
+        if not measures and self._more_of():
+            measures = [Measure(Func.COUNT)]
         if not measures or self._groups:
             self.refusal = "it is not clear by which figure to compare"
             return None
@@ -306,6 +319,26 @@ class Assembly(Superlatives):
         for rival in self._sold_rivals:
             self.alternatives.append(Alternative(replace(plan, measures=(rival,)), OTHER_MEASURE))
         return plan
+
+    def _more_of(self) -> bool:
+        """“Are there more dogs or cats”: rows, where `more` stands right before one of the sides."""
+        pairs = pairwise(self._content)
+        return any(one.has("logic.comparative") and two.role == "filter" and two.values for one, two in pairs)
+
+    def _rate(self) -> TablePlan | None:
+        """The churn rate: the share of the rows in which a column of yes and no says yes."""
+        for before, word in pairwise(self._content):
+            if word.text.lower() not in ("rate", "rates") or before.role != "filter" or before.end != word.start:
+                continue
+            part = [item for mention, item in self._others if mention is before and item.column in self._flags]
+            if part:
+                self._others = [item for item in self._others if item[0] is not before]
+                word.role = "cue"
+                self._use("ask.")
+                filters, _ = self._filters(None)
+                groups = self._by()
+                return TablePlan(task=Task.SHARE, filters=filters, groups=groups, part=tuple(part))
+        return None
 
     def _sides_of_values(self) -> tuple[Side, ...]:
         counts: dict[str, list[NamedRows]] = {}

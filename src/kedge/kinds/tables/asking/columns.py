@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -17,21 +18,34 @@ _KEYS = frozenset("id key code no nr number name title label identifier uuid ref
 """Words by which a column says that it names a thing: `customer_id` is the customer."""
 _PLAIN = frozenset(
     "value amount total usd eur gbp in the of per net gross minute min hour second sec day km kg cm mm mile meter "
-    "metre lb celsius percent maximum minimum".split()
+    "metre lb celsius percent maximum minimum each".split()
 )
+_AT_THE_END = frozenset("minute min hour second sec day km kg cm mm mile meter metre lb".split())
+"""Those of them that are units, and say more before another word: the charge of the day in `total_day_charge`."""
 """Words that a measure's name may have beside the one people say: `sales_value` is the sales."""
 _TIMES = frozenset("date time timestamp datetime day at on when".split())
 _NOT_ADDED = frozenset(
     "price rate rating score age salary wage temperature percent percentage ratio average avg mean median grade level "
     "index rank height weight width length latitude longitude lat lon year month day week hour "
     "share unit bmi pressure speed fare satisfaction stars star nps quality mark marks maximum minimum gdp density "
-    "speed depth elevation altitude acceleration horsepower displacement mpg iq".split()
+    "% speed depth elevation altitude acceleration horsepower displacement mpg iq".split()
 )
 """Words of measures that one does not add up over rows."""
 _AMOUNTS = frozenset(
     "distance delay duration time total sum count weight size length volume area point goal vote score unit".split()
 )
 """Words of measures that have no lexicon entry of their own."""
+_FLOWS = frozenset(
+    "sale revenue turnover profit loss cost expense spending freight tax fee charge commission donation payment qty "
+    "quantity unit".split()
+)
+"""Words of measures that one adds up: where one ends a name, it outweighs what stands before it (unit_sales)."""
+_FIGURE = frozenset("value amount count figure number obs n".split())
+_RESULTS = frozenset("profit result earning margin gain pnl".split())
+"""Words of what is left of sales when costs are taken off."""
+_SPANS = frozenset("year month day week hour".split())
+"""Levels where they end a name; before another word they say when: total_day_charge."""
+_EACH = frozenset("per average avg mean price rate ratio".split())
 _LOST = frozenset(
     "delay delays late wait waiting error errors fault faults defect defects complaint complaints loss losses cost "
     "costs expense expenses debt death deaths injury injuries accident accidents crime crimes murder murders churn "
@@ -51,6 +65,14 @@ _PERSONS = frozenset(
     "name fullname person employee customer client player patient student author doctor user member".split()
 )
 _stem = Stemmer.Stemmer("english").stemWord
+_BRACKETS = re.compile(r"\([^)]*\)|\[[^\]]*\]")
+_IN_UNITS = re.compile(r"(?<=\w)[ _]in[ _]([^\W_]+)$", re.IGNORECASE)
+_OTHER_UNITS = frozenset(
+    "knots newtons newton years year usd eur gbp thousands millions sqft kwh mph kmh g m l".split()
+)
+_SIGNS = frozenset("$ € £ ¥".split())
+_INITIALS = 4
+"""Letters that an abbreviation in capitals has at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +129,38 @@ class Columns:
     def adds(self, field: str) -> bool:
         """Whether one adds this measure up over rows, by its name."""
         return self._by_field[field].added
+
+    def flows(self, field: str) -> bool:
+        """Whether it is an amount by its name, of which a thing has the total of all its rows: profit, freight."""
+        known = self._by_field[field]
+        return known.added and bool(_FLOWS & set(known.core)) and not _EACH & set(known.words)
+
+    def result(self) -> Column | None:
+        """The one column that may hold losses: a profit that is sometimes below 0."""
+        found = [
+            known.column
+            for known in self._known
+            if known.added and _RESULTS & set(known.words) and _below_zero(known.column)
+        ]
+        return found[0] if len(found) == 1 else None
+
+    def unnamed(self) -> Column | None:
+        """The one figure of a table that says nothing by its heading but that it is one: value."""
+        found = [k.column for k in self._known if k.added and k.column.added and set(k.words) <= _FIGURE]
+        others = [k for k in self._known if k.column.type is ColumnType.REAL and k.column not in found]
+        return found[0] if len(found) == 1 and not others else None
+
+    def pieces(self, field: str) -> bool:
+        """Whether it counts pieces by its name: unit_sales, qty."""
+        return bool({"unit", "piece", "item", "qty", "quantity"} & set(self._by_field[field].words))
+
+    def per_something(self, field: str) -> bool:
+        """Whether its name says that it is so much for each of something: units_per_case."""
+        return "per" in self._by_field[field].words
+
+    def totals(self, field: str) -> bool:
+        """Whether its name says that it holds the whole of something: Cost Total."""
+        return bool({"total", "overall", "gross"} & set(self._by_field[field].words))
 
     def rated(self, field: str) -> bool:
         """Whether it is a rating, by its name."""
@@ -221,6 +275,8 @@ class Columns:
         """The one column whose words all stand somewhere in the question, this one among them: goals were scored."""
         said = {token.word for token in question} | {_stem(token.folded) for token in question}
         word = question[place].word
+        if question[place].folded in _LINKING:
+            return None
         forms = {word, _stem(word), self._cut(question[place].folded)}
         found = [known for form in sorted(forms) for known in self._by_word.get(form, ())]
         near = {known.column.field: known for known in found if not known.column.type.dated}
@@ -254,6 +310,10 @@ class Columns:
         return list(out.values())
 
 
+def _below_zero(column: Column) -> bool:
+    return isinstance(column.lowest, int | float) and column.lowest < 0
+
+
 def _said(name: str, said: set[str]) -> bool:
     """Whether a word of a column's name stands among these words, or cuts one of them short."""
     return name in said or _stem(name) in said or any(abbreviates(name, word) for word in said)
@@ -273,11 +333,13 @@ def _chosen(start: int, end: int, scores: Sequence[tuple[_Known, float]]) -> Col
 
 
 def _know(column: Column, english: Lexicon) -> _Known:
-    plain = name_words(column.name)
+    said = _bare(column.name) if column.type.measured else column.name
+    plain = tuple(word for word in name_words(said) if word not in _SIGNS) or name_words(column.name)
     found = tuple(singular(word) for word in plain)
     core = tuple(word for word in found if word not in _KEYS) or found
     if column.type.measured:
-        core = tuple(word for word in core if word not in _PLAIN) or core
+        bare = tuple(map(singular, name_words(_without_unit(column.name)))) or found
+        core = tuple(word for place, word in enumerate(bare) if not _says_nothing(bare, place)) or core
     tags = {tag for word in plain for tag in english.tags(word)}
     concepts = frozenset(tag.partition(".")[2] for tag in tags if tag.startswith(("concept.", "measure.")))
     concepts -= {"sold"}
@@ -287,8 +349,40 @@ def _know(column: Column, english: Lexicon) -> _Known:
         concepts = frozenset({"discount"})
     if "price" in concepts and "revenue" in concepts:
         concepts -= {"revenue"} if "price" in plain else {"price"}
-    added = column.type.measured and not (_NOT_ADDED & set(plain))
+    added = column.type.measured and _adds_up(core, plain)
     return _Known(column, found, core, concepts, added)
+
+
+def _says_nothing(words: Sequence[str], place: int) -> bool:
+    """Whether a word of a measure's name is one that people leave out."""
+    word = words[place]
+    if word in _AT_THE_END and place < len(words) - 1 and words[place - 1 : place] != ("per",):
+        return set(words[place + 1 :]) <= _PLAIN
+    return word in _KEYS or word in _PLAIN
+
+
+def _bare(name: str) -> str:
+    """A heading without what stands in brackets or is the unit at its end."""
+    name = _BRACKETS.sub(" ", name)
+    unit = _IN_UNITS.search(name)
+    word = unit[1].lower() if unit else ""
+    known = word in _OTHER_UNITS or any(tag.startswith("units.") for tag in load("english").tags(word))
+    return name[: unit.start()] if unit and known else name
+
+
+def _without_unit(name: str) -> str:
+    """A measure's heading without what it is measured in: Speed IAS in knots, Price (USD), Weight [kg]."""
+    bare = _bare(name)
+    kept = [word for word in bare.split() if not (word.isupper() and 1 < len(word) <= _INITIALS)]
+    return " ".join(kept) if len(kept) > 0 and not name.isupper() else bare
+
+
+def _adds_up(core: Sequence[str], found: Sequence[str]) -> bool:
+    """Whether a measure is added up over rows: not one called by a level, unless it ends in a word for amounts."""
+    levels = {word for word in found if word not in _SPANS} | set(found[-1:])
+    if not _NOT_ADDED & levels:
+        return True
+    return bool(core) and core[-1] in _FLOWS - {"cost", "unit"} and not _EACH & set(found)
 
 
 def _score(known: _Known, asked: tuple[str, ...]) -> float:  # noqa: PLR0911 (a list of cases, best first)

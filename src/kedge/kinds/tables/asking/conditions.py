@@ -8,16 +8,23 @@ from itertools import pairwise
 
 import Stemmer
 
+from kedge.kinds.tables.asking.columns import ColumnMatch
 from kedge.kinds.tables.asking.filters import NamedRows
 from kedge.kinds.tables.asking.lexicon import load
 from kedge.kinds.tables.asking.mentions import TableMention
-from kedge.kinds.tables.asking.numbers import Numbers, RowConditions
+from kedge.kinds.tables.asking.numbers import Limit, Numbers, RowConditions
 from kedge.kinds.tables.asking.values import ValueMatch
+from kedge.kinds.tables.asking.vocabulary import entity
 from kedge.kinds.tables.asking.words import name_words
 from kedge.kinds.tables.plans.plan import Filter, Op
-from kedge.kinds.tables.schema import Column
+from kedge.kinds.tables.schema import Column, ColumnType
 
 _NEAR = 3
+_HAVING = frozenset(
+    "with include includes included including have has had need needs needed require requires a an".split()
+)
+_HAS_SOME = 0.9
+_ALIKE = 0.1
 _MANY_MORE = 5
 _COLUMN_WORD = 0.45
 _WITHIN = ("in", "from", "within", "at")
@@ -46,8 +53,11 @@ class Finder(Numbers):
                 self._amount(place, mention)
             elif mention.has("logic.empty", "logic.undone", "logic.filled"):
                 self._empty(place, mention)
+            elif mention.has("logic.loss"):
+                self._loss(mention)
             elif mention.columns and len(mention.columns.columns) == 1:
                 self._boolean(place, mention)
+                self._some(place, mention)
         self._join_equals()
         self._one_or_other()
         return self.found
@@ -59,10 +69,27 @@ class Finder(Numbers):
                 continue
             between = self._reading.tokens[one.mention.end : two.mention.start]
             joined = any(self._reading.lexicon.tags(t.folded) & _JOINING or t.folded in _THAN for t in between)
+            joined = joined or any(
+                mention.tags & _JOINING and one.mention.end <= mention.start < two.mention.start
+                for mention in self._content
+            )
             first = self._reading.tokens[one.mention.end - 1].end
             last = self._reading.tokens[two.mention.start].start
-            if not joined and not set(self._reading.text[first:last]) & set(",;/&+-"):
+            if joined or set(self._reading.text[first:last]) & set(",;/&+-"):
+                continue
+            if not (self._moved(one) or self._moved(two)):
                 self.found.scores.append(_NO_CHOICE)
+
+    def _moved(self, item: NamedRows) -> bool:
+        """Take a value for one of another column, if it is one there too: cats that are named Luna."""
+        taken = {other.filter.column for other in self.found.named}
+        for match in item.mention.values:
+            if match.column not in taken and match.score >= item.mention.values[0].score - _ALIKE:
+                op = Op.IS if len(match.values) == 1 else Op.IN
+                item.filter = Filter(match.column, op, match.values)
+                item.mention.values = [match, *(other for other in item.mention.values if other is not match)]
+                return True
+        return False
 
     def _value(self, place: int, mention: TableMention) -> None:
         ranked = self._ranked(place, mention)
@@ -83,6 +110,7 @@ class Finder(Numbers):
             self.found.notes.append(f"“{mention.text}” taken as {name}: {some}")
         op = Op.IS if len(chosen.values) == 1 else Op.IN
         mention.role = "filter"
+        mention.values = [chosen, *(match for match in mention.values if match is not chosen)]
         self.found.named.append(NamedRows(mention, Filter(chosen.column, op, chosen.values), self._negated(place)))
 
     def _ranked(self, place: int, mention: TableMention) -> list[tuple[float, ValueMatch]]:
@@ -115,6 +143,9 @@ class Finder(Numbers):
     def _column_word(self, mention: TableMention, chosen: ValueMatch, rank: float) -> bool:
         """Whether the word is also in other columns' names, and its own column is not said: coupon, coupon_disc."""
         if rank > chosen.score or mention.end - mention.start > 1:
+            return False
+        others = (other for other in self._content if other is not mention)
+        if any(match.column == chosen.column and match.exact for other in others for match in other.values):
             return False
         word = self._reading.tokens[mention.start].word
         return any(word in fields and chosen.column != field for field, fields in self._columns.names())
@@ -160,6 +191,7 @@ class Finder(Numbers):
                 or other.columns
                 or other.period
                 or other.has("logic.or", "logic.and", "verb.")
+                or (other.has("row.") and other.text.lower().endswith("ed"))
                 or other.text == "by"
             ):
                 return False
@@ -177,10 +209,15 @@ class Finder(Numbers):
         if target is None or column is None:
             return
         if target.columns and len(target.columns.columns) > 1:
-            return
+            if not self._columns.same_thing(target.columns.columns):
+                return
+            column = entity(target.columns.columns)
         mention.role = target.role = "filter"
+        said = self._said_so(target, column)
         if flag := self._reading.vocabulary.flags.get(column.field):
             kept = Filter(column.field, Op.IS, (flag[not mention.has("logic.filled")],))
+        elif said:
+            kept = Filter(column.field, Op.NOT if mention.has("logic.filled") else Op.IS, (said,))
         elif mention.has("logic.filled"):
             kept = Filter(column.field, Op.FILLED)
         elif column.type.measured and column.empty == 0:
@@ -188,6 +225,17 @@ class Finder(Numbers):
         else:
             kept = Filter(column.field, Op.EMPTY)
         self.found.others.append((mention, kept))
+
+    def _said_so(self, target: TableMention, column: Column) -> str:
+        """How a column without empty cells writes that there is none: No Promotion; empty where it does not."""
+        if column.empty or not column.type.worded:
+            return ""
+        words = [token.word for token in self._reading.tokens[target.start : target.end]]
+        for form in (("no", *words), ("none",), ("no",)):
+            for match in self._reading.vocabulary.values.whole(form, target.start, target.end):
+                if match.column == column.field and len(match.values) == 1:
+                    return match.values[0]
+        return ""
 
     def _undone(self, target: TableMention | None) -> Column | None:
         """The date column that records what a verb names: shippedDate for `not been shipped`."""
@@ -198,6 +246,34 @@ class Finder(Numbers):
             column for column in self._columns.dated() if stems & self._columns.words(column.field) and column.empty
         ]
         return fitting[0] if len(fitting) == 1 else None
+
+    def _loss(self, mention: TableMention) -> None:
+        """Sold at a loss, states that made a loss: a profit below 0."""
+        column = self._columns.result()
+        if column is None:
+            return
+        mention.role = "number"
+        target = TableMention(mention.start, mention.end, mention.text)
+        target.columns = ColumnMatch(mention.start, mention.end, (column,), 1.0)
+        self.found.limits.append(Limit(mention, Op.LESS, (0.0,), "", target))
+
+    def _some(self, place: int, mention: TableMention) -> None:
+        """Bookings with children, that include babies, with neither: a number of things is over 0 or is 0."""
+        column = mention.column()
+        if column is None or mention.role or column.type is not ColumnType.INTEGER or column.lowest != 0:
+            return
+        after = self._content[place + 1] if place + 1 < len(self._content) else None
+        if after and (after.amount or after.values or after.has("compared.")):
+            return
+        before = self._reading.tokens[mention.start - 1] if mention.start else None
+        counted = next((one for one in self._content[:place] if one.has("row.")), None)
+        none = self._negated(place)
+        has = before is not None and before.folded in _HAVING
+        if counted is None or not self._content[0].has("ask.count") or not (has or none):
+            return
+        mention.role = "filter"
+        self.found.scores.append(_HAS_SOME)
+        self.found.others.append((mention, Filter(column.field, Op.IS if none else Op.MORE, (0,))))
 
     def _boolean(self, place: int, mention: TableMention) -> None:
         """A yes/no column named as an attribute: `discontinued products`."""

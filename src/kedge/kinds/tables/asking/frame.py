@@ -44,7 +44,10 @@ class Frame:
         self._table = reading.vocabulary.table
         self._columns = reading.vocabulary.columns
         self._calendar = reading.vocabulary.calendar
-        self._figures = Figures(self._columns)
+        self._flags = reading.vocabulary.flags
+        self._figures = Figures(
+            self._columns, reading.vocabulary.attributes, choice, lines=bool(reading.vocabulary.headers)
+        )
         self._table_words = set(words(" ".join(name_words(self._table.name))))
         self._nouns = Nouns(self._content, self._columns)
         self.score = 1.0
@@ -157,7 +160,8 @@ class Frame:
     def _is_row(self, column: Column, mention: TableMention) -> bool:
         """A table named after the thing has one row for each, unless its id says otherwise: flights, flight_number."""
         named = {token.word for token in self._reading.tokens[mention.start : mention.end]} <= self._table_words
-        if not named or column.distinct == self._table.rows or "id" in name_words(column.name):
+        known = column.field in self._reading.vocabulary.headers or "id" in name_words(column.name)
+        if not named or column.distinct == self._table.rows or known:
             return False
         note = f"“{mention.text}” counted as rows, not as different {column_name(self._table, column.field)}"
         if note not in self.notes:
@@ -239,6 +243,8 @@ class Frame:
             if not found:
                 # By month, in a table without dates: nothing that could be answered in part.
                 self.score *= OTHER_THING
+            if len(found) == 1 and found[0].part is None and self._table.column(found[0].column).type is ColumnType.ID:
+                found = self._labelled(found)
             out += [group for group in found if group not in out]
             if thing.mention.columns:
                 self.score *= min(1.0, thing.mention.columns.score + 0.03)

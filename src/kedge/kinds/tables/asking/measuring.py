@@ -11,12 +11,14 @@ from kedge.kinds.tables.asking.frame import OTHER_THING, Frame
 from kedge.kinds.tables.asking.mentions import TableMention
 from kedge.kinds.tables.asking.nouns import Thing
 from kedge.kinds.tables.asking.words import name_words, singular
-from kedge.kinds.tables.plans.plan import DatePart, Func, Group, Measure
+from kedge.kinds.tables.plans.plan import Arithmetic, DatePart, Func, Group, Measure
 from kedge.kinds.tables.plans.plan_text import column_name
 from kedge.kinds.tables.schema import Column, ColumnType
 
 _FUNCS = {"func.sum": Func.SUM, "func.average": Func.AVERAGE, "func.median": Func.MEDIAN}
 _DO = ("do", "does", "did")
+_NEARLY_ALL = 0.98
+"""Share of different values from which on an id names rows, a few of which were written twice."""
 _MANY = 50
 """A column with more different values than this is a thing to average over, not a heading."""
 
@@ -36,7 +38,7 @@ class Measuring(Frame):
             count.role = "cue"
             measure = self._counting(head)
             return [self._nested(measure, func)] if measure is not None else []
-        figures = self._measures_named()
+        figures = self._apart(self._measures_named())
         if not figures:
             figure = self._implied()
             figures = [figure] if figure else []
@@ -68,7 +70,7 @@ class Measuring(Frame):
                 # "How many children do they have" asks for no rows.
                 self.score *= 0.5
             return Measure(Func.COUNT) if self._named or self._others else None
-        figure = self._figures.of(head)
+        figure = None if self._names_things(head) else self._figures.of(head)
         if figure and not head.has("concept.revenue"):
             head.role = "measure"
             self._take(figure)
@@ -90,6 +92,11 @@ class Measuring(Frame):
             return sold.measure if sold else Measure(Func.COUNT)
         return Measure(Func.COUNT) if head.unknown else None
 
+    def _names_things(self, head: TableMention) -> bool:
+        """Whether a noun fits a column of ids as well as one of figures: of payment_id and payment_amount, payments."""
+        columns = head.columns.columns if head.columns else ()
+        return any(column.type is ColumnType.ID for column in columns)
+
     def _fractions(self, measure: Measure, head: TableMention) -> bool:
         """Whether a column holds fractions, which are no number of things: births by thousand. Amounts may be."""
         column = self._table.column(measure.column or "")
@@ -104,7 +111,11 @@ class Measuring(Frame):
 
     def _of_parts(self) -> bool:
         """Whether several rows make up one thing, by an id that recurs or by pieces, and no column names each row."""
-        if any(column.distinct == self._table.rows for column in self._table.columns):
+        if any(
+            column.distinct >= _NEARLY_ALL * self._table.rows
+            for column in self._table.columns
+            if column.type is ColumnType.ID or column.distinct == self._table.rows
+        ):
             return False
         recurring = any(column.type is ColumnType.ID for column in self._table.columns)
         return recurring or bool(self._columns.of_concept("quantity") or self._columns.of_concept("price"))
@@ -133,6 +144,21 @@ class Measuring(Frame):
             # A column that is named beats a word that only hints at one.
             out = [figure for figure in out if not figure.notes]
         return out
+
+    def _apart(self, figures: list[Figure]) -> list[Figure]:
+        """Sales minus cost, the difference between budget and actual: one figure of two columns."""
+        minus = any(token.folded == "minus" for token in self._reading.tokens)
+        if len(figures) != 2 or not (minus or self._any("logic.difference")):
+            return figures
+        one, two = figures
+        if one.measure.other or two.measure.other or not (one.added and two.added):
+            return figures
+        self._use("logic.difference")
+        for mention in self._content:
+            if mention.unknown and mention.text.lower() == "minus":
+                mention.role = "cue"
+        measure = Measure(Func.SUM, one.measure.column, Arithmetic.MINUS, two.measure.column)
+        return [Figure(measure, True, min(one.score, two.score), [*one.notes, *two.notes])]
 
     def _implied(self) -> Figure | None:
         sold = self._first_or_none("concept.sold")
@@ -213,7 +239,8 @@ class Measuring(Frame):
     def _sums_up(self, measure: Measure) -> bool:
         """Whether a figure of a thing is what all its rows come to: money and pieces."""
         column = measure.column
-        return column is None or any(self._columns.has_concept(column, concept) for concept in ADDED)
+        known = column is None or self._columns.flows(column)
+        return known or any(self._columns.has_concept(column or "", concept) for concept in ADDED)
 
     def _beside_measure(self, counting: bool) -> Column | None:
         """The thing that makes one noun with a measure: basket value."""
@@ -244,7 +271,8 @@ class Measuring(Frame):
         return out
 
     def _adds(self, measure: Measure) -> bool:
-        return measure.other is not None or self._columns.adds(measure.column or "")
+        added = self._columns.adds(measure.column or "") or measure.column in self._figures.summed
+        return measure.other is not None or added
 
     def _func(self) -> Func | None:
         found = self._funcs()
@@ -257,4 +285,15 @@ class Measuring(Frame):
                 if mention.has(tag):
                     mention.role = "cue"
                     out.append(func)
-        return out
+        return out or ([] if self._any("super.") else self._said_in_names())
+
+    def _said_in_names(self) -> list[Func]:
+        """The sum, where a figure is asked for by a name that begins so: total day charge."""
+        for mention in self._content:
+            first = self._reading.tokens[mention.start].folded
+            column = mention.column()
+            if column is not None and column.type.measured and mention.end - mention.start > 1:
+                tags = self._reading.lexicon.tags(first)
+                if "func.sum" in tags and self._columns.adds(column.field):
+                    return [Func.SUM]
+        return []

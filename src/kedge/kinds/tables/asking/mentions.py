@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from kedge.kinds.tables.asking.amounts import Amount, amounts
@@ -15,12 +15,23 @@ from kedge.kinds.tables.asking.same import same_as
 from kedge.kinds.tables.asking.values import MOST_WORDS, SEGMENT, ValueMatch
 from kedge.kinds.tables.asking.vocabulary import Vocabulary
 from kedge.kinds.tables.asking.words import Token, tokens, words
-from kedge.kinds.tables.schema import Column
+from kedge.kinds.tables.schema import Column, ColumnType
 
 MOST_TOKENS = 80
 _ASKING = ("ask.which", "ask.count", "logic.distinct")
 _GOOD = 0.85
 _CODE = 2
+_YIELDING = (frozenset({"logic.open"}), frozenset({"logic.loss"}))
+"""Tags of words that mean a column where one is called so."""
+_CALLED = 0.8
+_TAIL = 0.85
+_OF_LINES = frozenset("order invoice sale receipt basket bill table data".split())
+_SAID_OF_VALUES = frozenset("single individual own whole".split())
+"""Function words that are values too, where a column has them."""
+_SOME_VALUES = 4
+"""Values of a column that end in a noun, from which on the noun says what all of them are: airlines."""
+_KIND = 0.85
+_BY_WAY_OF = frozenset({"through", "via"})
 _SILENT = (
     "synonyms.",
     "nouns.",
@@ -104,7 +115,42 @@ class TableReading:
             if before.columns and mention.has("ask.person", "ask.which") and mention.end - mention.start == 1:
                 # "Customers who spent" asks nothing by that word.
                 mention.tags = frozenset({"stop.plain"})
+        for before, mention in pairwise(self.content):
+            if before.text.lower() in _BY_WAY_OF and mention.values:
+                before.tags = frozenset({"stop.plain"})
+        self._name_kinds()
+        self._values_of_times()
         mark_rows(self.mentions, self.tokens, self.lexicon, vocabulary)
+
+    def _values_of_times(self) -> None:
+        """`By day nor at night`: a heading's word or a part of time that is a value like the one it is joined with."""
+        content = self.content
+        for first, joint, last in zip(content, content[1:], content[2:], strict=False):
+            if not joint.has("logic.or", "logic.and"):
+                continue
+            for timed, valued in ((first, last), (last, first)):
+                if not (timed.has("time.") or timed.columns) or not valued.values:
+                    continue
+                form = tuple(token.word for token in self.tokens[timed.start : timed.end])
+                near = self.vocabulary.values.whole(form, timed.start, timed.end)
+                columns = {match.column for match in valued.values}
+                same = [replace(match, score=1.0) for match in near if match.column in columns]
+                if same:
+                    timed.values, timed.tags, timed.columns = same, frozenset(), None
+
+    def _name_kinds(self) -> None:
+        """A noun that many values of a column hold, and its heading too, is that column: which airline."""
+        columns = self.vocabulary.columns
+        for mention in self.mentions:
+            word = self.tokens[mention.start].word
+            if mention.end - mention.start > 1:
+                continue
+            for match in mention.values:
+                if len(match.values) >= _SOME_VALUES and match.score < _KIND and columns.said_in(word, match.column):
+                    column = self.vocabulary.table.column(match.column)
+                    mention.columns = ColumnMatch(mention.start, mention.end, (column,), _KIND)
+                    mention.values = []
+                    break
 
     @property
     def content(self) -> list[TableMention]:
@@ -164,8 +210,10 @@ class _Found:
                 folded = tuple(token.folded for token in self._question[start:end])
                 tags = frozenset(tag for tag in self._lexicon.tags(*folded) if not tag.startswith(_SILENT))
                 if end == start + 1 and self._question[start].word in self._table_words and not tags:
+                    if self._of_table(start, end) is not None:
+                        continue
                     tags = frozenset({"row.rows"})
-                if not tags:
+                if not tags or (tags in _YIELDING and self._names_column(start, end)):
                     continue
                 mention = self.mention(start, end)
                 mention.tags = tags
@@ -173,20 +221,54 @@ class _Found:
                 out.append(_Candidate((end - start, 3.0 if weak else 7.0), mention))
         return out
 
+    def _names_column(self, start: int, end: int) -> bool:
+        """Whether a column is called by these words, whatever else they may mean: profit."""
+        match = self._vocabulary.columns.matches(self._question, start, end, self._lexicon)
+        return match is not None and match.score >= _CALLED
+
     def columns(self) -> list[_Candidate]:
         out = []
         for start in range(len(self._question)):
             for end in range(start + 1, min(len(self._question), start + max(4, self._vocabulary.columns.longest)) + 1):
                 match = self._vocabulary.columns.matches(self._question, start, end, self._lexicon)
-                if end == start + 1 and (match is None or len(match.columns) > 1):
+                match = match or self._of_table(start, end)
+                several = match is not None and not self._vocabulary.columns.same_thing(match.columns)
+                if end == start + 1 and (match is None or several):
                     match = self._vocabulary.columns.spread(self._question, start) or match
                 if match is None or (match.score < 0.7 and self._is_row(start, end)):
+                    continue
+                if self._says_else(match, start, end):
                     continue
                 mention = self.mention(start, end)
                 mention.columns = match
                 rank = 7.5 if match.score == 1.0 and self._asked_for(start) else 6.0 if match.score >= 0.8 else 3.5
                 out.append(_Candidate((end - start, rank), mention))
         return out
+
+    def _of_table(self, start: int, end: int) -> ColumnMatch | None:
+        """The table's own name for its one figure, where that is called `value` or the like.
+
+        Payments are rows, each with an amount.
+        """
+        figure = self._vocabulary.columns.unnamed()
+        token = self._question[start]
+        amounts = (
+            figure is not None
+            and token.folded != token.word
+            and self._vocabulary.columns.said_in("amount", figure.field)
+        )
+        said = end == start + 1 and token.word in self._table_words and not amounts
+        return ColumnMatch(start, end, (figure,), 0.9) if figure is not None and said else None
+
+    def _says_else(self, match: ColumnMatch, start: int, end: int) -> bool:
+        """Whether the end of a heading is said for something else: order lines (rows), managers (a value)."""
+        if match.score > _TAIL or end - start > 1:
+            return False
+        before = self._question[start - 1].word if start else ""
+        if before in _OF_LINES and self._is_row(start, end):
+            return True
+        measured = all(column.type.measured for column in match.columns)
+        return measured and bool(self._vocabulary.values.whole((self._question[start].word,), start, end))
 
     def _asked_for(self, start: int) -> bool:
         """Whether a function, `by` or `which` stands before: then even a function word names a column.
@@ -210,7 +292,7 @@ class _Found:
         for start in range(len(self._question)):
             for end in range(start + 1, min(len(self._question), start + MOST_WORDS) + 1):
                 quote = self._question[start].quote
-                letter = end == start + 1 and (self._letter(start) or self._code(start))
+                letter = end == start + 1 and (self._letter(start) or self._code(start) or self._plain_value(start))
                 if quote != self._question[end - 1].quote or (not quote and not letter and self._function(start, end)):
                     continue
                 if not quote and end == start + 1 and self._is_measure(start):
@@ -266,9 +348,20 @@ class _Found:
         token = self._question[place]
         if place == 0 or len(token.text) > 1 or not token.text.isupper():
             return False
+        joined = place > 1 and {"logic.or", "logic.and"} & self._lexicon.tags(self._question[place - 1].folded)
+        if joined and self._letter(place - 2):
+            return True
         named = self._vocabulary.columns.matches(self._question, place - 1, place, self._lexicon)
         found = self._vocabulary.values.whole((token.word,), place, place + 1)
         return named is not None and any(match.column == column.field for match in found for column in named.columns)
+
+    def _plain_value(self, place: int) -> bool:
+        """`Are single`, where a column of few values says so; not `a single strike`."""
+        token = self._question[place]
+        if token.folded not in _SAID_OF_VALUES or (place and self._question[place - 1].folded in ("a", "the", "any")):
+            return False
+        found = self._vocabulary.values.whole((token.word,), place, place + 1)
+        return any(self._vocabulary.table.column(match.column).type is ColumnType.CATEGORY for match in found)
 
     def _code(self, place: int) -> bool:
         """A value in capitals that is a function word otherwise: the state OR, in a question in small letters."""

@@ -16,6 +16,9 @@ _SOME = 0.3
 def naming(table: Table) -> tuple[str, ...]:
     """Fields of at most two columns, the name of a row; empty when nothing names it."""
     worded = [column for column in table.columns if column.type.worded]
+    for column in worded:
+        if "".join(name_words(column.name)) == "fullname":
+            return (column.field,)
     persons = [column for column in worded if _PARTS & set(name_words(column.name))]
     if len(persons) > _MOST:
         # First, last and given name: the first two are what people are called.

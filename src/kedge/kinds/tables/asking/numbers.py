@@ -138,6 +138,11 @@ class Numbers:
         """What a comparison is about: the noun after the number, else the nearest measure before it."""
         after = self._content[last + 1] if last + 1 < len(self._content) else None
         close = after is not None and self._close(last, after)
+        owner = self._content[first - 1] if first else None
+        if unit == "duration" and owner and self._owns(owner, first):
+            if after and close:
+                after.role = "unit"
+            return owner
         timed = close and unit == "duration" and after is not None and self._unit_only(after)
         if after and close and not timed and (after.columns or after.concept() or after.has("row.")):
             return after
@@ -155,6 +160,13 @@ class Numbers:
             if other.amount or other.period:
                 break
         return self._measured_after(last) if timed else None
+
+    def _owns(self, owner: TableMention, first: int) -> bool:
+        """`A lead time of more than 180 days`: the figure just before the comparison is what is compared."""
+        column = owner.column()
+        between = self._reading.tokens[owner.end : self._content[first].start]
+        said = all(token.folded in ("of", "is", "was", "are", "were", "takes", "took") for token in between)
+        return column is not None and column.type.measured and bool(between) and said
 
     def _unit_only(self, mention: TableMention) -> bool:
         """Whether a column such as `minute` is but the unit of a number: it holds parts of times, which have no sum."""

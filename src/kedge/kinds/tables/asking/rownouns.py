@@ -83,7 +83,7 @@ def mark_rows(
             _become(mention, _STOP)
             continue
         undone = before is not None and before.has("logic.undone", "logic.not", "logic.empty")
-        if not undone and _happened(token, lexicon, events):
+        if not undone and (_happened(token, lexicon, events) or _made(token, vocabulary)):
             _become(mention, _LIGHT)
             continue
         thing = lexicon.things.get(token.word, "")
@@ -91,7 +91,8 @@ def mark_rows(
             following is not None and following.start == mention.end and _noun(following, tokens, lexicon, vocabulary)
         )
         fits = thing and not describes and chosen in ("", thing) and _fits(thing, own, vocabulary, events)
-        fits = fits or (not describes and _named_after(token, vocabulary))
+        counted = before is not None and before.has("ask.count", "logic.counted") and token.folded != token.word
+        fits = fits or ((counted or not describes) and _named_after(token, vocabulary))
         if fits or (_stem(token.folded) in events and not describes):
             chosen = chosen or thing
             _become(mention, _ROWS)
@@ -102,6 +103,8 @@ def _one_each(mention: TableMention, token: Token, before: TableMention | None, 
     column = mention.column()
     if column is None or not column.type.measured or token.folded == column.name.casefold():
         return False
+    if _has_amounts(token, column, vocabulary):
+        return True
     rated = before is not None and vocabulary.columns.rated(column.field)
     if column.type is not ColumnType.INTEGER and not rated:
         return False
@@ -109,6 +112,16 @@ def _one_each(mention: TableMention, token: Token, before: TableMention | None, 
     amount = vocabulary.columns.amount(column.field) or not vocabulary.columns.adds(column.field)
     counted = before is None or before.has(*_COUNTING)
     return named and counted and (rated or not amount)
+
+
+def _has_amounts(token: Token, column: Column, vocabulary: Vocabulary) -> bool:
+    """`loans` in a table of loans, each of which has a `loan_amount`: not what the amounts come to."""
+    names = [singular(word) for word in name_words(column.name)]
+    table = [singular(word) for word in name_words(vocabulary.table.name.replace("-", " "))]
+    plural = token.folded != token.word
+    if any(tag.startswith("concept.") for tag in load("english").tags(token.folded)):
+        return False
+    return plural and token.word in table and len(names) > 1 and token.word in names
 
 
 def _become(mention: TableMention, tags: frozenset[str]) -> None:
@@ -134,7 +147,8 @@ def _noun(mention: TableMention, tokens: Sequence[Token], lexicon: Lexicon, voca
 
 def _fits(thing: str, own: frozenset[str], vocabulary: Vocabulary, events: frozenset[str]) -> bool:
     """A table of orders has no customers as rows; a table with a number of inhabitants has no people."""
-    if thing in _PERSONS | {"death", "birth"} and vocabulary.columns.of_concept("heads"):
+    numbered = vocabulary.columns.of_concept("heads") or vocabulary.columns.unnamed()
+    if thing in _PERSONS | {"death", "birth"} and numbered:
         return False
     likely = own or _likely(vocabulary)
     if thing in likely or (thing == "victim" and "death" in events):
@@ -151,6 +165,13 @@ def _named_after(token: Token, vocabulary: Vocabulary) -> bool:
     names = name_words(vocabulary.table.name.replace("-", " "))
     same = any(_stem(name) == _stem(token.folded) for name in names)
     return same or (len(token.word) > 4 and token.word in fold(vocabulary.table.name))
+
+
+def _made(token: Token, vocabulary: Vocabulary) -> bool:
+    """Rented in a table of rentals: the verb says no more than that there is a row."""
+    stem = _stem(token.folded)
+    names = name_words(vocabulary.table.name.replace("-", " "))
+    return token.folded.endswith("ed") and len(stem) > 3 and any(name.startswith(stem) for name in names)
 
 
 def _own_things(lexicon: Lexicon, vocabulary: Vocabulary) -> frozenset[str]:

@@ -14,9 +14,11 @@ from kedge.kinds.tables.asking.measuring import Measuring
 from kedge.kinds.tables.asking.mentions import TableMention
 from kedge.kinds.tables.asking.naming import naming
 from kedge.kinds.tables.asking.nouns import Thing
+from kedge.kinds.tables.asking.words import name_words
 from kedge.kinds.tables.plans.plan import DatePart, Func, Group, Measure, Order, TablePlan, Task
-from kedge.kinds.tables.schema import ColumnType
+from kedge.kinds.tables.schema import Column, ColumnType
 
+_TITLED = (("name",), ("title",))
 _OFTEN = 0.65
 """How sure `the most` without a figure is the number of rows."""
 _stem = Stemmer.Stemmer("english").stemWord
@@ -34,7 +36,8 @@ class Superlatives(Measuring):
             high = not high
         word.role = "cue"
         self._figures.prefer = "maximum" if high else "minimum"
-        rows = self._rows_ranked(word)
+        concept = "" if concept == "sold" and self._different_after(word) else concept
+        rows = self._of_kinds(self._rows_ranked(word), concept)
         if rows is None and concept == "date" and self._wanted and self._wanted.part:
             # "The date of the first order" is a date, not the first of all dates.
             self._wanted = None
@@ -97,6 +100,28 @@ class Superlatives(Measuring):
         rated = self._wanted and not single and self._columns.rated(figure.measure.column or "")
         return Func.AVERAGE if rated else Func.MAX if high else Func.MIN
 
+    def _different_after(self, word: TableMention) -> bool:
+        """“Sells the most different products”: how many different ones, not how much of them."""
+        place = self._content.index(word)
+        return any(mention.has("logic.distinct") for mention in self._content[place + 1 : place + 2])
+
+    def _of_kinds(self, rows: TableMention | None, concept: str) -> TableMention | None:
+        """The noun for rows, unless what sold best is asked for and a column says what rows are of."""
+        kind = self._kind_column() if rows and concept == "sold" else None
+        if rows and kind:
+            self._wanted = Thing(rows, kind)
+            return None
+        return rows
+
+    def _kind_column(self) -> Column | None:
+        """The one column that names what rows are of, several of each: the pizzas of a table of pizzas sold."""
+        found = [
+            column
+            for column in self._table.columns
+            if column.type.worded and name_words(column.name)[-1:] in _TITLED and column.distinct < self._table.rows / 2
+        ]
+        return found[0] if len(found) == 1 else None
+
     def _any_loss(self) -> bool:
         """Whether the best is the least, as of delays, errors and costs."""
         named = [column for mention in self._content if mention.columns for column in mention.columns.columns]
@@ -154,6 +179,15 @@ class Superlatives(Measuring):
         named = naming(self._table)
         if asked and not named and set(asked) == {column} and (self._limit or 1) == 1:
             return TablePlan(filters=filters, measures=(Measure(Func.MAX if high else Func.MIN, column),))
+        if not named and not asked and (kind := self._kind_column()):
+            each = (Measure(Func.MAX if high else Func.MIN, column),)
+            return TablePlan(
+                filters=filters,
+                measures=each,
+                groups=(Group(kind.field),),
+                order=Order(None, high),
+                limit=self._limit or 1,
+            )
         shown = tuple(dict.fromkeys((*named, *asked, column))) if named or asked else ()
         return TablePlan(
             task=Task.LIST,
@@ -166,7 +200,10 @@ class Superlatives(Measuring):
 
     def _once_or_in_all(self, measure: Measure) -> bool:
         """Whether “the highest attendance” of a team may be that of one match. Sales and pieces are added up."""
-        added = measure.column and any(self._columns.has_concept(measure.column, concept) for concept in ADDED)
+        added = measure.column and (
+            self._columns.flows(measure.column)
+            or any(self._columns.has_concept(measure.column, concept) for concept in ADDED)
+        )
         return bool(measure.column) and not added and not measure.other
 
     def _super_tag(self, word: TableMention) -> str:
@@ -235,13 +272,20 @@ class Superlatives(Measuring):
 
     def _said(self, concept: str, word: TableMention) -> Figure | None:
         """The figure that a word such as best-selling or cheapest says itself."""
-        named = self._measures_named() if concept == "sold" else []
+        named = self._measures_named() if concept in ("sold", "price") else []
         if named:
             return named[0]
+        if concept == "sold" and not any(self._columns.of_concept(kind) for kind in ADDED):
+            # Each row is a sale where nothing says of how much.
+            return Figure(Measure(Func.COUNT), True, 0.8)
         wanted = self._wanted.column if self._wanted else None
         if concept == "price" and wanted and self._columns.transacted(wanted.field):
             total = self._figures.of_concept("revenue", word.text)
             return Figure(total.measure, True, total.score, total.notes) if total else None
+        return self._priced(word) if concept == "price" else self._of_word(concept, word)
+
+    def _of_word(self, concept: str, word: TableMention) -> Figure | None:
+        """The figure of a kind that the table may have, if it is clear which."""
         if concept == "duration" and (far := self._columns.of_concept("distance")):
             # The longest race takes the most time or goes the farthest.
             if self._columns.of_concept("duration"):
@@ -249,6 +293,18 @@ class Superlatives(Measuring):
                 return None
             return self._figures.of_concept("distance", word.text)
         return self._figures.of_concept(concept, word.text)
+
+    def _priced(self, word: TableMention) -> Figure | None:
+        """What a thing costs: the price that is the same in all of its rows before costs that add up."""
+        known = self._columns.of_concept("price")
+        own = [column for column in known if column.field in self._reading.vocabulary.attributes]
+        if len(own) == 1:
+            return Figure(Measure(Func.SUM, own[0].field), False, 0.97)
+        figure = self._figures.of_concept("price", word.text)
+        if figure and figure.measure.column and self._wanted and self._columns.flows(figure.measure.column):
+            recurs = self._wanted.column is None or self._wanted.column.distinct < self._table.rows
+            figure.score = min(figure.score, OTHER_THING) if recurs else figure.score
+        return figure
 
     def _by_date(self, high: bool) -> Figure | None:
         """The last order is one order, the last 5 orders are five: by their dates."""
@@ -267,11 +323,19 @@ class Superlatives(Measuring):
         if self._wanted and word.has("super.amount") and self._any("verb.light"):
             # "Which plane flew the most": most often.
             return Figure(Measure(Func.COUNT), True, _OFTEN)
+        worth = any(self._columns.of_concept(concept) for concept in ("revenue", "quantity", "price"))
+        if self._wanted and self._limit and not worth and not any(map(self._measure_unused, self._content)):
+            # "Top 5 breeds", where nothing is sold: those that come up most often.
+            return Figure(Measure(Func.COUNT), True, _OFTEN)
         said = self._wanted and not word.has("super.quality")
         figure = self._figures.of_concept("revenue", word.text) if said else None
         if figure:
             figure.score *= 0.75
         return figure
+
+    def _measure_unused(self, mention: TableMention) -> bool:
+        column = mention.column()
+        return column is not None and column.type.measured and not mention.role
 
     def _figure_or_count(self, mention: TableMention) -> Figure | None:
         figure = self._figures.of(mention)

@@ -17,7 +17,7 @@ from kedge.kinds.tables.asking.assemble import Assembly
 from kedge.kinds.tables.asking.frame import Alternative
 from kedge.kinds.tables.asking.mentions import MOST_TOKENS, TableMention, TableReading
 from kedge.kinds.tables.asking.vocabulary import Vocabulary
-from kedge.kinds.tables.plans.plan import Func, Measure, Op, TablePlan, used
+from kedge.kinds.tables.plans.plan import Func, Measure, Op, TablePlan, Task, used
 from kedge.kinds.tables.plans.plan_json import check_plan
 from kedge.kinds.tables.schema import ColumnType
 
@@ -27,6 +27,10 @@ SURE = 0.6
 _READINGS = 3
 _CONDITION = ("in", "of", "with", "for", "at", "under", "within")
 """A column after one of these narrows the rows: salaries in discipline X."""
+_NARROWING = ("column", "condition", "measure", "thing", "date", "value")
+_NOT_NARROWED = 0.5
+"""What remains where all rows are counted although the question names something that they could have."""
+_LOOSE_VALUE = 0.85
 _MOST_NAMES = 12
 _MANY_NAMES, _BY_CHANCE = 1000, 0.55
 """With so many different names nearly every word is one; what remains of `sure` for each that may be one by chance."""
@@ -122,6 +126,8 @@ def _read(reading: TableReading, choice: int) -> tuple[UnderstoodTable, Assembly
         if kind == "column" and mention.start and reading.tokens[mention.start - 1].folded in _CONDITION:
             kind = "condition"
         sure *= _LEFT_OVER.get(kind, 1.0)
+    if _counts_all(plan) and any(_kind(mention) in _NARROWING for mention in left):
+        sure *= _NOT_NARROWED
     if _ASKED_TWICE.search(question):
         sure *= _LEFT_OVER["word"]
     sure *= _BY_CHANCE ** sum(_by_chance(mention, reading) for mention in reading.content)
@@ -140,6 +146,12 @@ def _read(reading: TableReading, choice: int) -> tuple[UnderstoodTable, Assembly
         assembly.loose,
     )
     return understood, assembly
+
+
+def _counts_all(plan: TablePlan) -> bool:
+    """Whether a plan gives the number of all rows there are."""
+    plain = plan.measures == (Measure(Func.COUNT),) and not (plan.groups or plan.sides or plan.part)
+    return plan.task is Task.AGGREGATE and plain and not plan.filters
 
 
 def _without_one_counted(plan: TablePlan | None) -> TablePlan | None:
@@ -161,6 +173,11 @@ def _by_chance(mention: TableMention, reading: TableReading) -> bool:
     found, written = mention.values[0], reading.tokens[mention.start].text
     column = reading.vocabulary.table.column(found.column)
     titled = all(value.istitle() for value in found.values)
+    if found.score < _LOOSE_VALUE and len(found.values) == 1:
+        beside = any(
+            other.values and other is not mention and other.end >= mention.start - 1 for other in reading.content
+        )
+        return written.islower() and (column.distinct >= _MANY_NAMES or beside)
     return column.distinct >= _MANY_NAMES and written.islower() and titled
 
 
@@ -197,7 +214,14 @@ def _kind(mention: TableMention) -> str:
         (mention.has("concept.") and not mention.has("concept.sold"), "hint"),
         (
             mention.has(
-                "func.", "super.", "logic.share", "logic.not", "logic.empty", "logic.difference", "logic.growth"
+                "func.",
+                "super.",
+                "logic.share",
+                "logic.loss",
+                "logic.not",
+                "logic.empty",
+                "logic.difference",
+                "logic.growth",
             ),
             "cue",
         ),

@@ -14,6 +14,7 @@ from kedge.kinds.tables.asking.columns import Columns
 from kedge.kinds.tables.asking.naming import naming
 from kedge.kinds.tables.asking.same import kind_of_values
 from kedge.kinds.tables.asking.values import ValueIndex, read_values
+from kedge.kinds.tables.asking.words import name_words
 from kedge.kinds.tables.plans.plan import Scalar
 from kedge.kinds.tables.schema import Column, ColumnType, Table
 
@@ -25,6 +26,9 @@ _MOST_CODES = 500
 _BOTH = 2
 _NEARLY_EACH = 0.9
 _TITLES = frozenset("name title label".split())
+_CALLED = frozenset("name title label description desc fullname".split())
+_OF_PERSONS = frozenset("employee customer client player patient student member user person".split())
+_LEAST_THINGS, _LOOKED_AT = 5, 20_000
 _CODE = 5
 """Letters of a code that a longer text may stand for."""
 _YES_NO = (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("ja", "nein"), ("si", "no"), ("oui", "non"))
@@ -48,6 +52,12 @@ class Vocabulary:
 
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """For the field of an id column, those of the names or the title of which each id has one."""
+
+    attributes: frozenset[str] = frozenset()
+    """Fields of measures that tell of a thing that recurs, the same in all its rows: a product's weight."""
+
+    headers: frozenset[str] = frozenset()
+    """Fields of ids that recur and have one date each: of orders with several lines, not of a flight's number."""
 
     def one_thing(self, columns: Sequence[Column]) -> bool:
         """Whether all these columns have one value for each other."""
@@ -90,6 +100,8 @@ def read_vocabulary(connection: duckdb.DuckDBPyConnection, table: Table) -> Voca
         read_calendar(table, few),
         labels,
         _names(connection, table),
+        _attributes(connection, table),
+        _headers(connection, table),
     )
 
 
@@ -163,7 +175,7 @@ def _together(connection: duckdb.DuckDBPyConnection, table: Table, fields: Seque
 def _names(connection: duckdb.DuckDBPyConnection, table: Table) -> dict[str, Sequence[str]]:
     """Names beside the id of what they name: playerID, nameFirst and nameLast; movieId and title."""
     persons = [field for field in naming(table) if table.column(field).type.worded]
-    ids = [column for column in table.columns if column.type is ColumnType.ID and 1 < column.distinct < table.rows]
+    ids = [column for column in table.columns if column.type is ColumnType.ID and 1 < column.distinct <= table.rows]
     out: dict[str, Sequence[str]] = {}
     for column in [one for one in ids if one.empty == 0][:_MOST_LABELS]:
         titled = [
@@ -173,10 +185,74 @@ def _names(connection: duckdb.DuckDBPyConnection, table: Table) -> dict[str, Seq
             and one.name.strip().lower() in _TITLES
             and _NEARLY_EACH * column.distinct <= one.distinct < column.distinct
         ]
+        titled += [[one.field] for one in table.columns if _names_same(column, one)]
         for named in [*([persons] if len(persons) == _BOTH else []), *titled]:
             if column.field not in out and _together(connection, table, (column.field, *named)) == column.distinct:
                 out[column.field] = named
     return out
+
+
+def _attributes(connection: duckdb.DuckDBPyConnection, table: Table) -> frozenset[str]:
+    """Measures with one value for each of the things that some column names, of which many have several rows.
+
+    Some of these things are looked at, with all their rows. StoreError.
+    """
+    measures = [column for column in table.columns if column.type.measured and column.distinct > 1]
+    things = [
+        column
+        for column in table.columns
+        if (column.type is ColumnType.ID or column.type is ColumnType.CATEGORY)
+        and _LEAST_THINGS <= column.distinct <= table.rows / _BOTH
+    ]
+    out: set[str] = set()
+    for thing in things:
+        left = [column for column in measures if column.field not in out and column.distinct <= thing.distinct]
+        if left:
+            out |= _constant(connection, table, thing, left)
+    return frozenset(out)
+
+
+def _headers(connection: duckdb.DuckDBPyConnection, table: Table) -> frozenset[str]:
+    """Ids of things with several rows each and one date. StoreError."""
+    dates = [column for column in table.columns if column.type.dated and column.distinct > _LEAST_THINGS]
+    ids = [
+        column
+        for column in table.columns
+        if column.type is ColumnType.ID and _LEAST_THINGS <= column.distinct < _NEARLY_EACH * table.rows
+    ]
+    return frozenset(one.field for one in ids if dates and _constant(connection, table, one, dates))
+
+
+def _constant(
+    connection: duckdb.DuckDBPyConnection, table: Table, thing: Column, measures: Sequence[Column]
+) -> set[str]:
+    """Of these measures, those that have one value for each value of a column. StoreError."""
+    of_each = max(1, round(table.rows / _LOOKED_AT))
+    ends = ", ".join(
+        f"min({one.field}) AS a{place}, max({one.field}) AS b{place}" for place, one in enumerate(measures)
+    )
+    same = ", ".join(f"bool_and(a{place} IS NOT DISTINCT FROM b{place})" for place in range(len(measures)))
+    # Names of our own and numbers only.
+    text = (
+        f"SELECT count(*), {same} FROM (SELECT {ends} FROM {table.relation} "  # noqa: S608
+        f"WHERE {thing.field} IS NOT NULL AND hash({thing.field}) % {of_each} = 0 "
+        f"GROUP BY {thing.field} HAVING count(*) > 1)"
+    )
+    try:
+        row = connection.cursor().execute(text).fetchone()
+    except duckdb.Error as error:
+        raise StoreError(f"The table could not be read: {error}", hint="Feed the table again.") from error
+    if row is None or row[0] < _LEAST_THINGS:
+        return set()
+    return {one.field for place, one in enumerate(measures) if row[place + 1]}
+
+
+def _names_same(thing: Column, name: Column) -> bool:
+    """Whether a column says by its heading that it names what the ids stand for: department_description, full_name."""
+    whole, said = name_words(thing.name), set(name_words(name.name))
+    if not name.type.worded or not _CALLED & said or not _NEARLY_EACH * thing.distinct <= name.distinct:
+        return False
+    return whole[0] in said or (whole[0] in _OF_PERSONS and said <= {"full", "name", "fullname"})
 
 
 def _coded(texts: Sequence[Column], values: ValueIndex) -> list[Column]:

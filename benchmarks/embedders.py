@@ -100,9 +100,10 @@ async def embedded(
         part = texts[start : start + AT_ONCE]
         for place, embedder in enumerate(embedders):
             began = time.process_time()
-            rows[place] += (
-                [await embedder.embed_query(one) for one in part] if questions else await embedder.embed(part)
-            )
+            if questions:
+                rows[place].extend([await embedder.embed_query(one) for one in part])
+            else:
+                rows[place].extend(await embedder.embed(part))
             spent[place] += time.process_time() - began
     return [(np.stack(found), 1000 * cost / len(texts)) for found, cost in zip(rows, spent, strict=True)]
 

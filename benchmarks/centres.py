@@ -2,7 +2,7 @@
 
 English passages and questions are of 2wikimultihop and cacm, so that the other sets stay unseen. For a multilingual
 model ten other languages have the same weight as English (`many_languages.py`). Prints the cosines of unrelated English
-pairs before and after. Run: python -m benchmarks.centres [bge-small] [e5-multilingual]
+pairs before and after. Run: python -m benchmarks.centres [bge-small] [e5-multilingual] [granite]
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import numpy as np
 from benchmarks import many_languages
 from benchmarks.data import folder
 from kedge.core.settings import load_settings
-from kedge.models.embed import bge, e5
+from kedge.models.embed import bge, e5, granite
 from kedge.models.ports import Embedder
 
-MODELS = {bge.NAME: bge, e5.NAME: e5}
+MODELS = {bge.NAME: bge, e5.NAME: e5, granite.NAME: granite}
 WORDS = 120
 TEXTS = {"2wikimultihop": 150, "cacm": 30}
 QUESTIONS = {"2wikimultihop": 100, "cacm": 30}

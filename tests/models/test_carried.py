@@ -12,16 +12,18 @@ import pytest
 
 from kedge.core.errors import MissingExtraError, ModelError
 from kedge.core.settings import load_settings
-from kedge.models import registry
 from kedge.models.carried import files
-from kedge.models.embed import bge, e5
+from kedge.models.embed import bge, e5, granite
 from kedge.models.embed.bert import BertEncoder, BertShape
 from kedge.models.embed.e5_file import E5Weights, read_weights, unpacked
+from kedge.models.embed.granite_file import GraniteWeights
+from kedge.models.embed.granite_file import read_weights as read_granite
 from kedge.models.embed.sentence import SentenceEmbedder, SentenceModel
 from kedge.models.known import SEARCH
 from kedge.models.ports import Embedder
 
 SETTINGS = load_settings(environ={}, threads=1)
+MODELS = {module.NAME: module for module in (bge, e5, granite)}
 QUESTION = "How do I moor a boat?"
 TEXTS = [
     "Ways to make a ship fast to the quay.",
@@ -32,7 +34,7 @@ TEXTS = [
 
 def opened(name: str) -> Embedder:
     try:
-        return registry.open_embedder(name, SETTINGS)
+        return MODELS[name].open_embedder(name, SETTINGS)
     except MissingExtraError as error:
         pytest.skip(str(error))
 
@@ -42,7 +44,7 @@ def many() -> Embedder:
     return opened("e5-multilingual")
 
 
-@pytest.fixture(scope="module", params=["bge-small", "e5-multilingual"])
+@pytest.fixture(scope="module", params=list(MODELS))
 def embedder(request: pytest.FixtureRequest) -> Embedder:
     return opened(request.param)
 
@@ -76,8 +78,8 @@ def test_a_text_has_the_same_vector_alone_and_in_a_batch(embedder: Embedder) -> 
 
 
 def test_tokens_are_counted_without_truncation(embedder: Embedder) -> None:
-    none, one, many = embedder.count_tokens(["", "anchor", " ".join(["anchor"] * 1000)])
-    assert (none, many) == (0, 1000 * one)
+    none, one, two, many = embedder.count_tokens(["", "anchor", "anchor anchor", " ".join(["anchor"] * 1000)])
+    assert (none, many) == (0, one + 999 * (two - one))
 
 
 def test_what_is_beyond_the_window_is_not_seen(embedder: Embedder) -> None:
@@ -100,11 +102,11 @@ def test_texts_that_have_nothing_in_common_are_far_from_each_other(embedder: Emb
     assert np.abs(rows @ question).max() < 0.25
 
 
-@pytest.mark.parametrize(("module", "extra"), [(bge, "bge"), (e5, "multilingual")])
+@pytest.mark.parametrize(("module", "extra"), [(bge, "bge"), (e5, "multilingual"), (granite, "granite")])
 def test_a_missing_package_names_its_extra(module: ModuleType, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "folder_of", lambda _package, _inside: None)
     with pytest.raises(MissingExtraError) as caught:
-        registry.open_embedder(module.NAME, SETTINGS)
+        module.open_embedder(module.NAME, SETTINGS)
     assert f"kedge[{extra}]" in caught.value.hint
 
 
@@ -116,6 +118,7 @@ def test_a_missing_package_names_its_extra(module: ModuleType, extra: str, monke
         (e5.NAME, e5.WEIGHTS_DIGESTS, e5.WEIGHTS_FILE),
         (e5.NAME, e5.TOKENIZER_DIGESTS, "tokenizer.json"),
         (e5.NAME, files.DIGESTS, e5.GRAPH),
+        (granite.NAME, granite.DIGESTS, granite.FILE),
     ],
 )
 def test_damaged_files_are_refused(
@@ -124,7 +127,7 @@ def test_damaged_files_are_refused(
     opened(name)
     monkeypatch.setitem(digests, file, "0" * 64)
     with pytest.raises(ModelError, match="not the file"):
-        registry.open_embedder(name, SETTINGS)
+        MODELS[name].open_embedder(name, SETTINGS)
 
 
 # ------------------------------------------------------------ bge
@@ -225,3 +228,44 @@ def test_a_file_of_another_kind_is_a_model_error(tmp_path: Path, content: bytes)
     (tmp_path / "weights.bin").write_bytes(content)
     with pytest.raises(ModelError, match="not a whole file"):
         read_weights(tmp_path / "weights.bin")
+
+
+# ------------------------------------------------------------ granite
+
+
+def in_full(weights: GraniteWeights) -> BertEncoder:
+    """The same weights, computed with numpy in float32."""
+    plain = weights.plain
+    tensors = {
+        "embeddings.word_embeddings.weight": Words(weights),
+        "embeddings.position_embeddings.weight": plain["pos_emb"],
+        "embeddings.token_type_embeddings.weight": plain["type_emb"],
+        "embeddings.LayerNorm.weight": plain["emb_ln.w"],
+        "embeddings.LayerNorm.bias": plain["emb_ln.b"],
+    }
+    parts = {"q": "attention.self.query", "k": "attention.self.key", "v": "attention.self.value"}
+    parts |= {"ao": "attention.output.dense", "fi": "intermediate.dense", "fo": "output.dense"}
+    parts |= {"aln": "attention.output.LayerNorm", "oln": "output.LayerNorm"}
+    for name, values in weights.layers_by_name().items():
+        layer, part, kind = name.split(".")
+        long = f"encoder.layer.{layer[1:]}.{parts[part]}"
+        tensors[f"{long}.{'weight' if kind == 'w' else 'bias'}"] = values.T
+    return BertEncoder(tensors, BertShape(weights.layers, 12, 1e-12, first_position=granite.FIRST_PLACE))
+
+
+def test_granite_in_int8_is_close_to_the_same_weights_in_full_precision(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(granite, "CENTRES", None)
+    small = opened("granite")
+    folder = granite.folder_of(granite.PACKAGE, granite.FOLDER)
+    assert folder is not None
+    weights = read_granite(folder / granite.FILE)
+    exact = SentenceEmbedder(SentenceModel("exact", weights.tokenizer, pooling="cls"), in_full(weights))
+    near = (embed(small, *TEXTS, "Größe 10½ ﬁnal café") * embed(exact, *TEXTS, "Größe 10½ ﬁnal café")).sum(axis=1)
+    assert near.min() > 0.99
+
+
+@pytest.mark.parametrize("content", [b"HMS", b"GGUF" + bytes(200), b"HMSEMB01" + bytes(8), b"HMSEMB01" + b"\xff" * 40])
+def test_a_pack_of_another_kind_is_a_model_error(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "pack").write_bytes(content)
+    with pytest.raises(ModelError, match="not a whole file"):
+        read_granite(tmp_path / "pack")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from kedge.retrieve.fuse import blend
 from kedge.retrieve.rerank import exact_blend
 from kedge.retrieve.soft import TokenVectors, open_vectors, soft_match
+from kedge.retrieve.topical import Kind, dense_weight
 
 shares = st.lists(st.floats(0.0, 1.0, width=32), min_size=1, max_size=8)
 
@@ -39,6 +40,21 @@ def test_a_channel_that_found_nothing_does_not_count() -> None:
     cosines, keyword = np.array([0.5, 0.25], dtype=np.float32), np.array([3.0, 6.0], dtype=np.float32)
     assert exact_blend(cosines, keyword, 0.5, 0.0).tolist() == [1.0, 0.5]
     assert exact_blend(cosines, keyword, 0.0, 0.0).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.req("D-11")
+def test_vectors_count_more_for_statements_and_with_a_surer_embedder() -> None:
+    """Two passages, each the best of one channel and half as good in the other."""
+    cosines, keyword = np.array([0.5, 0.25], dtype=np.float32), np.array([3.0, 6.0], dtype=np.float32)
+
+    def lead(embedder: str, kind: Kind) -> float:
+        near, worded = exact_blend(cosines, keyword, 0.5, 6.0, dense=dense_weight(embedder, kind))
+        return float(near - worded)
+
+    assert lead("minilm:int8", "question") == lead("granite", "question") == 0.0
+    assert 0.0 < lead("minilm:int8", "statement") < lead("granite", "statement")
+    assert lead("granite", "topic") > lead("minilm:int8", "topic") == 0.0
+    assert lead("a model of somebody else", "statement") == 0.0
 
 
 @pytest.mark.req("D-11")

@@ -7,7 +7,7 @@ from shlex import quote
 
 from kedge.text.iso639 import NAMES, UNKNOWN, language_of_question
 
-ENGLISH_ONLY = frozenset(("minilm", "minilm:int8", "bge-small"))
+ENGLISH_ONLY = frozenset(("minilm", "minilm:int8", "bge-small", "granite"))
 """Embedders that know English alone."""
 MULTILINGUAL = "e5-multilingual"
 MOSTLY = 0.5

@@ -54,7 +54,7 @@ from kedge.retrieve.rerank import adaptive, exact_blend, smooth
 from kedge.retrieve.second import READ, best_cover, by_steps, takes_steps
 from kedge.retrieve.sharing import QuestionReads
 from kedge.retrieve.soft import open_vectors, soft_match
-from kedge.retrieve.topical import WHOLE, by_topic, seeks_topic
+from kedge.retrieve.topical import Kind, by_topic, dense_weight, kind_of
 from kedge.retrieve.when import asks_for_now, by_time, newest_first
 from kedge.stores.bundle import Stores
 from kedge.stores.catalog.ports import ReadPassages
@@ -531,14 +531,14 @@ class Retriever:
         if any(item.passage_id not in stored for item in head):
             return list(fused)
         scores = np.array([item.score for item in head], dtype=np.float32)
+        kind: Kind = "question"
         if self._settings.fusion == "default":
+            kind = kind_of(run.query.text, best_cover(run.weights, [stored[key].terms for key in wanted[:READ]]))
             known = isinstance(points, CanWeighTerms)  # else a keyword score cannot be computed here
-            scores = (_exact(run, head, stored) if known else scores) + SOFT * await self._soft(run, wanted)
+            scores = (_exact(run, head, stored, kind) if known else scores) + SOFT * await self._soft(run, wanted)
         sure = max((hit.bonus for hit in run.graph.hits), default=0.0)
         vectors = np.stack([stored[item.passage_id].vector for item in head])
-        cover = best_cover(run.weights, [stored[key].terms for key in wanted[:READ]])
-        topical = self._settings.fusion == "default" and cover < WHOLE and seeks_topic(run.query.text)
-        scores = by_topic(scores, vectors, sure) if topical else smooth(scores, vectors, adaptive(sure))
+        scores = by_topic(scores, vectors, sure) if kind == "topic" else smooth(scores, vectors, adaptive(sure))
         ranked = _reordered(head, scores.tolist())
         last = ranked[-1].score
         return [*ranked, *(item.scored(min(item.score, last)) for item in fused[RERANKED:])]
@@ -642,14 +642,15 @@ def _log_search(operation: str, run: _QueryRun, hits: Sequence[Scored]) -> None:
         )
 
 
-def _exact(run: _QueryRun, head: Sequence[Fused], stored: Mapping[str, StoredPoint]) -> Array:
+def _exact(run: _QueryRun, head: Sequence[Fused], stored: Mapping[str, StoredPoint], kind: Kind) -> Array:
     """Blended score of each hit with the graph's bonus, where each channel's own score is computed, never assumed."""
     points = [stored[item.passage_id] for item in head]
     cosines = np.stack([point.vector for point in points]) @ run.vector
     keyword = [_bm25(run, point) for point in points]
     bonus = {hit.passage_id: hit.bonus for hit in run.graph.hits}
     best = [max((hit.score for hit in hits), default=0.0) for hits in (run.dense, run.keyword)]
-    base = exact_blend(cosines, np.array(keyword, dtype=np.float32), best[0], best[1])
+    weight = dense_weight(run.collection.embedder, kind)
+    base = exact_blend(cosines, np.array(keyword, dtype=np.float32), best[0], best[1], dense=weight)
     return base + np.array([bonus.get(item.passage_id, 0.0) for item in head], dtype=np.float32)
 
 

@@ -30,14 +30,16 @@ class Smoothing:
     """Exponent on the similarity: higher listens more to the nearest."""
 
 
-def exact_blend(cosines: Array, keyword: Array, best_cosine: float, best_keyword: float) -> Array:
-    """`fuse.blend` of true scores: the sum of a passage's shares of each channel's best.
+def exact_blend(
+    cosines: Array, keyword: Array, best_cosine: float, best_keyword: float, *, dense: float = 1.0
+) -> Array:
+    """`fuse.blend` of true scores: the sum of a passage's shares of each channel's best, that of vectors times `dense`.
 
     A channel that found nothing is left out. A share is at most 1: what the channel did not return cannot count for
     more than what it put first.
     """
-    pairs = ((cosines, best_cosine), (keyword, best_keyword))
-    shares = [np.clip(scores / best, 0.0, 1.0) for scores, best in pairs if best > 0]
+    pairs = ((cosines, best_cosine, dense), (keyword, best_keyword, 1.0))
+    shares = [weight * np.clip(scores / best, 0.0, 1.0) for scores, best, weight in pairs if best > 0]
     return np.asarray(sum(shares, np.zeros(len(cosines))), dtype=np.float32)
 
 

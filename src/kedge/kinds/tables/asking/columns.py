@@ -150,6 +150,10 @@ class Columns:
         others = [k for k in self._known if k.column.type is ColumnType.REAL and k.column not in found]
         return found[0] if len(found) == 1 and not others else None
 
+    def plural(self, field: str) -> bool:
+        """Whether a measure is called by things, not by what it is measured in: births, not Area (hectares)."""
+        return any(singular(word) != word for word in name_words(_bare(self._by_field[field].column.name)))
+
     def pieces(self, field: str) -> bool:
         """Whether it counts pieces by its name: unit_sales, qty."""
         return bool({"unit", "piece", "item", "qty", "quantity"} & set(self._by_field[field].words))

@@ -10,7 +10,7 @@ from kedge.kinds.tables.asking.figures import Figure
 from kedge.kinds.tables.asking.frame import OTHER_THING, Frame
 from kedge.kinds.tables.asking.mentions import TableMention
 from kedge.kinds.tables.asking.nouns import Thing
-from kedge.kinds.tables.asking.words import name_words, singular
+from kedge.kinds.tables.asking.words import name_words
 from kedge.kinds.tables.plans.plan import Arithmetic, DatePart, Func, Group, Measure
 from kedge.kinds.tables.plans.plan_text import column_name
 from kedge.kinds.tables.schema import Column, ColumnType
@@ -231,8 +231,7 @@ class Measuring(Frame):
         if measure.column is None or measure.other:
             return True
         column = self._table.column(measure.column)
-        words = name_words(column.name)
-        plural = any(singular(word) != word for word in words) and column.type is ColumnType.INTEGER
+        plural = column.type is ColumnType.INTEGER and self._columns.plural(column.field)
         known = self._sums_up(measure) or self._columns.has_concept(column.field, "heads")
         return known or (plural and isinstance(column.lowest, int) and column.lowest >= 0)
 

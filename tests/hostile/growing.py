@@ -88,6 +88,7 @@ def _graph(text: str) -> None:
 WAYS: dict[str, tuple[int, int, Callable[[str], object]]] = {
     "text": (40_000, 200_000, _read("a.txt")),
     "markdown": (4_000, MARKDOWN_APART // 2, _read("a.md")),
+    "rst": (60_000, 60_000, _read("a.rst")),
     "table": (300_000, 300_000, _read("a.md")),
     "sentences": (40_000, 200_000, sentences),
     "orders": (8_000, 80_000, ordering_spans),
@@ -99,7 +100,12 @@ WAYS: dict[str, tuple[int, int, Callable[[str], object]]] = {
 """The shorter and the longer length, and what reads. Longer markdown is read in a process that has a bound itself."""
 
 
-COUNTED = {"header": ("a ", "A "), "graph": ("a",), "table": ("| a | 1 |\n", "|---|---|\n| a | 1 |\n", "| | 2024 |\n")}
+COUNTED = {
+    "header": ("a ", "A "),
+    "graph": ("a",),
+    "rst": (".. _a:\n\n", ".. _a: b\n", "a_ "),
+    "table": ("| a | 1 |\n", "|---|---|\n| a | 1 |\n", "| | 2024 |\n"),
+}
 """Ways for which it does not matter what the text is made of, but how much of it there is: the units that they get."""
 
 

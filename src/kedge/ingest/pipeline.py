@@ -112,7 +112,7 @@ class Pipeline:
             self._held = {hold.document_id: hold for hold in holds}
             readers = await self._stores.catalog.rights.readers(list(self._held))
             self._not_theirs = {one for one, said in readers.items() if not self._request.for_reader_of(said)}
-            self._twins = Twins(self._target, self._plan, again=self._request.mode is not IngestMode.INCREMENTAL)
+            self._twins = Twins(self._target, self._plan, self._request)
             self._titles = await TitleIndex.load(self._stores, self._scope, unlinked=await self._interrupted())
             self._sources = self._target.discovered or self._kind.discover(self._request, self._target.settings)
             self._tracker.expect(await asyncio.to_thread(self._sources.volume))

@@ -17,6 +17,8 @@ class Kind(StrEnum):
     """What an operation is."""
 
     INGEST = "ingest"
+    SYNC = "sync"
+    """Like ingest, by a source that the collection stays in step with."""
     FULL = "full"
     RECREATE = "recreate"
     DELETE = "delete"
@@ -27,7 +29,8 @@ class Kind(StrEnum):
 
 
 _WEIGHTS = {
-    Kind.INGEST: 50,
+    Kind.INGEST: 35,
+    Kind.SYNC: 15,
     Kind.FULL: 8,
     Kind.RECREATE: 4,
     Kind.DELETE: 14,
@@ -134,6 +137,8 @@ class Planner:
             changes = dict.fromkeys(present)
         elif kind in (Kind.INGEST, Kind.FULL, Kind.RECREATE):
             changes = self._changes(rng, corner, present)
+        elif kind is Kind.SYNC:  # what a source never had, it does not take out
+            changes = {place: state for place, state in self._changes(rng, corner, present).items() if state}
         else:
             changes = {}
         self.wanted.update(changes)
@@ -157,6 +162,8 @@ class Planner:
     def _targets(self, kind: Kind, corner: Corner, changes: Mapping[Place, State]) -> dict[Place, State]:
         if kind in (Kind.INGEST, Kind.FULL, Kind.RECREATE):
             return {place: self.wanted[place] for place in corner.places()}
+        if kind is Kind.SYNC:
+            return {place: self.wanted[place] for place in corner.places() if self.wanted[place] is not None}
         if kind is Kind.DROP:
             return dict.fromkeys(corner.places())
         return dict(changes)

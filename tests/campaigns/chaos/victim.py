@@ -18,7 +18,8 @@ from typing import Any
 
 from kedge.core.errors import KedgeError, NotFoundError
 from kedge.core.settings import Settings
-from kedge.core.values import IngestMode, IngestRequest, JobStatus
+from kedge.core.values import IngestMode, IngestRequest, Job, JobStatus
+from kedge.engine.connected import Wanted
 from kedge.engine.engine import Engine
 from tests.campaigns.chaos.ledger import Ledger
 from tests.campaigns.chaos.plan import Kind, Operation, Round
@@ -110,9 +111,9 @@ class Victim:
         corner = self._corners[operation.letter]
         if operation.kind in _MODES:
             mode = _MODES[operation.kind]
-            job = await engine.ingest(IngestRequest(corner.scope, (str(corner.folder),), mode=mode))
-            if job.errors or job.status is not JobStatus.COMPLETE:
-                self._violated(f"an acknowledged ingest has errors: {job.errors} ({job.status})")
+            self._judge(await engine.ingest(IngestRequest(corner.scope, (str(corner.folder),), mode=mode)))
+        elif operation.kind is Kind.SYNC:
+            self._judge(await _synced(engine, corner))
         elif operation.kind is Kind.DELETE:
             for place in operation.changes:
                 await _if_there(engine.delete_document(corner.scope.tenant, id_of(corner, place)))
@@ -125,6 +126,10 @@ class Victim:
         else:
             await engine.drain()
             await engine.check(repair=True)
+
+    def _judge(self, job: Job) -> None:
+        if job.errors or job.status is not JobStatus.COMPLETE:
+            self._violated(f"an acknowledged ingest has errors: {job.errors} ({job.status})")
 
     def _step(self, _name: str) -> None:
         self._steps += 1
@@ -149,6 +154,16 @@ def numbered(plan: Round) -> list[list[tuple[int, Operation]]]:
     """The groups with each operation's place in the round."""
     counter = count()
     return [[(next(counter), operation) for operation in group] for group in plan.groups]
+
+
+async def _synced(engine: Engine, corner: Corner) -> Job:
+    """The job of a source over the folder, connected if it is not: a dropped collection took it along."""
+    tenant, name = corner.scope.tenant, f"chaos-{corner.letter}"
+    try:
+        await engine.source(tenant, name)
+    except NotFoundError:
+        await engine.sources.add(Wanted(corner.scope, str(corner.folder), name))
+    return await engine.sync_source(tenant, name, confirm=True)
 
 
 async def _if_there(call: Any) -> None:

@@ -416,6 +416,19 @@ def test_types_of_nodes_that_are_hidden_stay_hidden_from_who_may_write(tmp_path:
     told(tmp_path, story)
 
 
+def test_taking_in_the_same_bytes_does_not_tell_that_they_are_hidden(tmp_path: Path) -> None:
+    async def story(engine: Engine, folder: Path) -> None:
+        for name, who, embedded in (("theirs", ANN, 2), ("mine", ANN, 0), ("guessed", BOB, 2)):
+            (folder / name).mkdir()
+            for number in range(2):
+                (folder / name / f"{number}.md").write_text(f"# Pay\n\nThe captain gets {number}000 crowns.\n")
+            with acting_as(who):
+                job = await take(engine, folder / name, readers=("user:ann",) if who is ANN else None)
+            assert (name, job.passages_created) == (name, embedded)
+
+    told(tmp_path, story)
+
+
 def rows(folder: Path, kind: str) -> Path:
     """A file of that kind, with one thing in it."""
     path = folder / ("pay.csv" if kind == "table" else "pay.json")

@@ -69,6 +69,15 @@ def test_the_picture_of_a_page_is_a_png_of_the_wanted_width(client: httpx.Client
         assert refused.json()["error"]["hint"]
 
 
+def test_a_page_that_a_browser_has_is_asked_for_again(client: httpx.Client) -> None:
+    """Else whoever comes after, with another key, is shown it from there."""
+    document = take_in(client, "sails.pdf", pdf())
+    response = client.get(f"/api/documents/{document['document_id']}/pages/1/image", params={"width": 300})
+    assert response.headers["cache-control"] == "private, no-cache"
+    again = client.get(response.url, headers={"if-none-match": response.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
 def test_the_file_comes_back_byte_by_byte_and_goes_with_its_document(client: httpx.Client) -> None:
     first, second = (
         pdf(),

@@ -345,13 +345,16 @@ def _spanned(text: str, node: nodes.Element) -> SpannedCell:
 def _titles(tree: nodes.document) -> dict[str, str]:
     """Titles of the sections that a label stands before."""
     found: dict[str, str] = {}
-    for target in tree.findall(nodes.target):
-        following = target.next_node(nodes.Element, descend=False, siblings=True, ascend=True)
-        while isinstance(following, nodes.target):
-            following = following.next_node(nodes.Element, descend=False, siblings=True, ascend=True)
-        title = following.next_node(nodes.title) if isinstance(following, nodes.section) else None
-        if title is not None:
-            found.update((str(name), title.astext()) for name in target.get("names", ()))
+    before: list[nodes.Element] = []
+    """Targets with nothing but targets behind them so far."""
+    for node in tree.findall(nodes.Element):
+        if isinstance(node, nodes.target):
+            before.append(node)
+        elif before and not isinstance(node.parent, nodes.target):
+            title = node.next_node(nodes.title) if isinstance(node, nodes.section) else None
+            if title is not None:
+                found.update((str(name), title.astext()) for one in before for name in one.get("names", ()))
+            before = []
     return found
 
 

@@ -20,7 +20,8 @@ router = APIRouter(prefix="/api/documents", tags=["documents"])
 PNG = "image/png"
 BYTES = "application/octet-stream"
 _CELLS = re.compile(r"\d{1,9}-\d{1,9}(?:,\d{1,9}-\d{1,9}){0,99}")
-PRIVATE = {"cache-control": "private, max-age=600"}
+ASKED_AGAIN = {"cache-control": "private, no-cache"}
+"""A browser may keep a page, and asks each time whether whoever looks may have it: addresses do not tell keys apart."""
 PNG_DOC: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The page.",
@@ -68,7 +69,7 @@ async def show_page_image(
 ) -> Response:
     """The page as PNG. Only a file that is as it was when it was taken in is shown."""
     png = await engine.originals.picture(tenant, document_id, page, width)
-    return Response(png, media_type=BYTES if accept == BYTES else PNG, headers={**PRIVATE, "vary": "Accept"})
+    return Response(png, media_type=BYTES if accept == BYTES else PNG, headers={**ASKED_AGAIN, "vary": "Accept"})
 
 
 @router.get(

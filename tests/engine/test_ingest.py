@@ -342,3 +342,40 @@ def test_a_long_document_shows_progress_before_it_is_done(run: Any, tmp_path: Pa
         assert [progress for progress, _ in seen_progress] == sorted(progress for progress, _ in seen_progress)
 
     run(scenario)
+
+
+def test_what_a_folder_passes_over_is_told_with_what_to_do(run: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "mixed"
+    folder.mkdir()
+    (folder / "good.md").write_text("# Good\n\nThe gate is blue.\n", "utf-8")
+    for name in ("old.doc", "older.doc", "packed.7z", "guide.adoc", "noise.bin", "nameless"):
+        (folder / name).write_bytes(b"\x00\x01" * 40)
+    job = run(lambda engine: engine.ingest(request(folder)))
+    assert (job.files_processed, job.files_failed) == (1, 0)
+    assert [note.partition(": ")[2] for note in job.warnings] == [
+        "no suffix says what it is.",
+        ".7z is not unpacked; unpack it and take in what is inside.",
+        ".adoc is not looked for; name it to take in the text with its marks.",
+        ".bin is no document format.",
+        ".doc is not read; save them as DOCX.",
+    ]
+
+
+def test_a_passage_of_several_sections_knows_which_one_its_words_stand_under(run: Any, tmp_path: Path) -> None:
+    path = tmp_path / "sheets.md"
+    path.write_text(
+        "# Sheets\n\n## Boats\n\nThe heron has four sailors.\n\n## Lamps\n\nThe stern lamp is white.\n", "utf-8"
+    )
+
+    async def scenario(engine: Engine) -> Any:
+        await engine.ingest(request(path))
+        (document,) = await engine.documents(SCOPE)
+        _, (passage,) = await engine.document(DEFAULT_TENANT, document.id)
+        return passage
+
+    passage = run(scenario)
+    assert [passage.section_at(passage.text.index(words)) for words in ("heron", "stern lamp")] == [
+        ("Sheets", "Boats"),
+        ("Sheets", "Lamps"),
+    ]
+    assert passage.section_path == ("Sheets", "Boats")

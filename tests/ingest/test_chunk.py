@@ -155,7 +155,6 @@ def test_page_and_absolute_offsets() -> None:
     assert piece.text == text
 
 
-@pytest.mark.req("D-03")
 def test_a_passage_of_several_sections_says_where_each_begins() -> None:
     text = "# Sheets\n\n## First\n\nOne is red.\n\n## Second\n\nTwo is blue.\n"
     (piece,) = chunk(MarkdownParser().parse(text), count_tokens)
@@ -165,6 +164,7 @@ def test_a_passage_of_several_sections_says_where_each_begins() -> None:
     assert piece.text[at:].startswith(("## Second", "Second"))
 
 
+@pytest.mark.req("D-03")
 def test_the_window_counts_title_section_and_special_tokens() -> None:
     assert token_budget(256, 14) == 240
     limits = ChunkLimits.for_window(256)

@@ -65,6 +65,8 @@ The ladder number has a formula that is called the rung formula:
 $$L_n = \frac{n(n+1)}{2} + 1$$
 
 It is easy to prove by induction.
+
+Call `rung` with keys alone, as in rung(n, *, key=None) and step(n, *, key=None), **always** and *surely*.
 """
 ROWS = [("Americas", "35,383", "37,472"), ("Europe", "20,205", "19,287"), ("Japan", "4,821", "5,446")]
 
@@ -242,6 +244,8 @@ def test_a_formula_that_is_cited_leaves_no_signs_behind(
     formula, around = (panel.locator(f"{one}").bounding_box() for one in ("mark .katex-display", ".math mark"))
     assert around["height"] >= formula["height"]  # it stands on what marks it
     expect(panel.get_by_role("heading").last).to_have_text(re.compile(r"^Formulas for the .*-th number$"))
+    expect(panel).to_contain_text("rung(n, *, key=None) and step(n, *, key=None), always and surely.")
+    expect(panel.locator("em")).to_have_text(["surely"])
     assert not re.search("[\ue000-\ue003]", panel.inner_text())
     shot(page, "source-formula")
 

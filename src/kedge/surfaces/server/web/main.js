@@ -221,7 +221,7 @@ async function showHolds() {
   const found = await api.documents(collection.name, NAMED).catch(() => []);
   if (asked() || byId("collection").value !== collection.name || !found.length) return;
   const rest = collection.documents - found.length;
-  const titles = found.flatMap((one, at) => [at ? ", " : "", el("b", { text: nameOf(one) })]);
+  const titles = [...new Set(found.map(nameOf))].flatMap((name, at) => [at ? ", " : "", el("b", { text: name })]);
   place.replaceChildren("Here are ", ...titles, rest > 0 ? ` and ${rest} more.` : ".");
   place.hidden = false;
 }

@@ -42,6 +42,11 @@ Kind: TypeAlias = Literal["question", "statement", "topic"]
 NAMED = re.compile(r"(?<=\S )[\"“'(]?(?:[A-Z]|\d)")
 """A name or a number behind the first word."""
 
+_QUOTED = re.compile(r"[\"“«„][^\"”»“]+\s[^\"”»“]+[\"”»“]")
+_NUMBER = re.compile(r"\d")
+FEW = 8
+"""A question that quotes a phrase, and so many words with a number or a quoted phrase, want these very words."""
+
 
 def kind_of(question: str, cover: float) -> Kind:
     """What the text is: a question, a statement, or a description of what is looked for; English alone is told apart.
@@ -56,8 +61,11 @@ def kind_of(question: str, cover: float) -> Kind:
     if cover >= WHOLE or foreign or guess(question) != DEFAULT:
         return "question"
     if asks(question) or _WHETHER.match(question):
-        return "topic" if NAMED.search(question) is None else "question"
-    return "statement" if _claims(question) else "topic"
+        return "question" if NAMED.search(question) or _QUOTED.search(question) else "topic"
+    if _claims(question):
+        return "statement"
+    few = len(question.split()) <= FEW
+    return "question" if few and (_NUMBER.search(question) or _QUOTED.search(question)) else "topic"
 
 
 def dense_weight(embedder: str, kind: Kind) -> float:

@@ -1,10 +1,10 @@
-"""Count off raw text which words stand where verbs stand, and which seldom end a noun phrase.
+"""Count off raw text which words seldom end a noun phrase.
 
     python -m benchmarks.relations.words
 
-Writes the three lists in `data` of `kedge.ingest.extract`, from the texts of `train` (SQuAD 1.1, HotpotQA, BoolQ). No
+Writes `adjectives.txt` in `data` of `kedge.ingest.extract`, from the texts of `train` (SQuAD 1.1, HotpotQA, BoolQ). No
 label is used: a word counts as a verb behind "can", "which" or "it" and before an article, as a noun behind an article
-or a preposition. The lists that are carried were counted so by a first form of this, and differ in rare words.
+or a preposition. The list that is carried was counted so by a first form of this, and differs in rare words.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ BEFORE_VERBS = frozenset(
 )
 BEFORE_ADJECTIVES = frozenset("is are was were be very more most too quite less so become becomes remain".split())
 ENDS = ARTICLES | PREPOSITIONS | frozenset("and or but is are was were has have had that which who when to not".split())
-SURE, MAYBE = 0.8, 0.35
+SURE = 0.8
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*|[A-Z]\w*|\d+")
 
 
@@ -70,10 +70,6 @@ def main() -> None:
         and word not in verbs
         and not word.endswith(("ed", "ly", "ing"))
     }
-    _write("verbs.txt", "Words that mostly stand where verbs stand", verbs)
-    _write(
-        "maybe_verbs.txt", "Words that often stand where verbs stand", {w for w in plain if MAYBE <= plain[w] < SURE}
-    )
     _write("adjectives.txt", "Words that seldom end a noun phrase though they stand in many", adjectives)
 
 

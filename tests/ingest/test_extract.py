@@ -99,6 +99,8 @@ def test_code_and_formulas_are_tied_to_what_the_heading_is_about() -> None:
         ("A suffix tree is faster than a trie for long texts.", "suffix tree", Predicate.COMPARED_TO, "trie"),
         ("The suffix tree is closely related to the trie.", "suffix tree", Predicate.RELATED_TO, "trie"),
         ("This suffix tree implements a trie.", "suffix tree", Predicate.IMPLEMENTS, "trie"),
+        ("The trie is included in the suffix tree.", "trie", Predicate.PART_OF, "suffix tree"),
+        ("The trie, also known as a digital tree, is old.", "trie", Predicate.RELATED_TO, "digital tree"),
     ],
 )
 def test_sentences_state_relations(text: str, subject: str, predicate: Predicate, target: str) -> None:
@@ -136,6 +138,8 @@ def test_what_is_listed_together_is_stated_together(text: str, stated: set[str])
         "The suffix tree was created by Esko Ukkonen.",
         "This is the final formula.",
         "- [Codeforces - Suffix Tree](http://codeforces.com/problemset/problem/1)",
+        "- [A trie uses a suffix tree](http://codeforces.com/problemset/problem/1)",
+        '<img src="trie.svg"> The trie uses a suffix tree.',
     ],
 )
 def test_what_is_denied_or_no_thing_states_nothing(text: str) -> None:
@@ -213,6 +217,7 @@ def test_every_sentence_of_a_page_that_states_a_relation_gives_its_triple() -> N
         ("binary heap", Predicate.RELATED_TO, "fibonacci heap"),
         ("priority queue", Predicate.EXAMPLE_OF, "data structure"),
         ("depth first search", Predicate.EXAMPLE_OF, "advanced technique"),
+        ("union find", Predicate.RELATED_TO, "disjoint set"),
     }
     (compared,) = [one for one in found if one.predicate is Predicate.COMPARED_TO]
     assert compared.comparison.startswith("Dijkstra's Algorithm is faster than")

@@ -12,8 +12,9 @@ from enum import StrEnum
 from functools import cache, lru_cache
 from itertools import pairwise
 
-from kedge.ingest.extract.chunks import NounChunk, learned_words
+from kedge.ingest.extract.chunks import Chunker, NounChunk, learned_words
 from kedge.ingest.extract.cues import CueSide, StatedCue
+from kedge.ingest.extract.inside import inside_weights
 from kedge.ingest.extract.word_classes import (
     CLOSED,
     CONJUNCTIONS,
@@ -29,6 +30,8 @@ from kedge.ingest.extract.word_classes import (
 
 REACHED = 3
 """Phrases on each side of a cue that are looked at."""
+TOPIC = -1
+"""The rank of what the sentence does not name."""
 SHORT = 3
 """Letters below which a word says nothing."""
 MAX_WORDS = 5
@@ -288,8 +291,11 @@ def rank_features(side: str, where: CueNeighbours, rank: int, predicate: str) ->
         yield f"{side}.next={where.linked(1)}"
 
 
-def pair_features(subject: RelationEnd, target: RelationEnd, predicate: str) -> Iterator[str]:
+def pair_features(subject: RelationEnd, target: RelationEnd, predicate: str, words: str) -> Iterator[str]:
     """How two ends stand to each other."""
+    one_form, other_form = _form(subject), _form(target)
+    yield f"{predicate}:{one_form}>{other_form}"
+    yield f"{words}:{one_form}>{other_form}"
     yield f"{subject.kind}+{target.kind}"
     yield f"{predicate}:{subject.kind}+{target.kind}"
     one, other = set(subject.key.split()), set(target.key.split())
@@ -332,13 +338,77 @@ def joined_features(features: Sequence[str], predicate: str) -> Iterator[str]:
         yield f"straight:{predicate}:{values.get('r.head')}:{values.get('following')}"
 
 
-def cue_features(text: str, start: int, end: int, cue: StatedCue) -> Iterator[str]:
+def _form(end: RelationEnd) -> str:
+    """Determiner, number and capital of an end."""
+    if end.chunk is None or not end.chunk.words:
+        return end.kind
+    capital = "A" if end.chunk.words[0].isupper() else "a"
+    return f"{_determiner(end.chunk)}{capital}{'s' if end.chunk.plural else ''}"
+
+
+def cue_words(text: str, cue: StatedCue) -> str:
+    """The words of a cue that say most, with its predicate and side."""
+    words = text[cue.start : cue.end].lower().split()
+    content = [word for word in words if word not in ("is", "are", "was", "were", "be", "a", "an", "the", "can", "may")]
+    return f"{cue.cue.predicate.value}.{cue.cue.side}.{' '.join((content or words)[:3])}"
+
+
+def subject_context(chunker: Chunker, cue: StatedCue, end: RelationEnd, words: str) -> Iterator[str]:
+    """The classes of words around the phrase before a cue."""
+    if end.chunk is None:
+        yield f"{words}:l={end.kind}"
+        before = chunker.classes_before(cue.start, 2)
+        yield f"{words}:before={' '.join(before[-1:])}"
+        yield f"lt={' '.join(before)}"
+        return
+    yield from _named("l", end, words)
+    between = chunker.classes_between(end.chunk.end, cue.start)
+    before = chunker.classes_before(end.chunk.start, 2)
+    yield f"lp={' '.join(between[:4])}"
+    yield f"lp2={' '.join(between[-2:])}"
+    yield f"{words}:lp={' '.join(between[:3])}"
+    yield f"lb={' '.join(before)}"
+    yield f"{words}:lb={' '.join(before[-1:])}"
+    yield f"lb+lp={' '.join(before[-1:])}|{' '.join(between[:2])}"
+
+
+def object_context(chunker: Chunker, cue: StatedCue, end: RelationEnd, words: str) -> Iterator[str]:
+    """The classes of words around the phrase behind a cue."""
+    if end.chunk is None:
+        return
+    yield from _named("r", end, words)
+    between = chunker.classes_between(cue.end, end.chunk.begins)
+    behind = chunker.classes_behind(end.chunk.end, 2)
+    yield f"rp={' '.join(between[:4])}"
+    yield f"{words}:rp={' '.join(between[:3])}"
+    yield f"rb={' '.join(behind)}"
+    yield f"{words}:rb={' '.join(behind[:1])}"
+
+
+def _named(side: str, end: RelationEnd, words: str) -> Iterator[str]:
+    """What a phrase is made of."""
+    chunk = end.chunk
+    yield f"{words}:{side}={end.kind}"
+    if chunk is None or not chunk.words:
+        return
+    parts = chunk.words.split()
+    classes = inside_weights()
+    last, first = classes.class_of(parts[-1]), classes.class_of(parts[0])
+    yield f"{side}.last={last}"
+    yield f"{side}.parts={first} {last} {min(len(parts), 4)}"
+    yield f"{words}:{side}.last={last}"
+    yield f"{side}.word={chunk.head}"
+    yield f"{words[:4]}:{side}.word={chunk.head}"
+    sure = min(int(chunk.sure), 4)
+    yield f"{side}.sure={sure}"
+
+
+def cue_features(text: str, start: int, end: int, cue: StatedCue, named: str) -> Iterator[str]:
     """What the words of a cue are, and the sentence they stand in."""
     side, predicate = cue.cue.side, cue.cue.predicate.value
     words = text[cue.start : cue.end].lower().split()
     yield f"{predicate}:{side}"
-    content = [word for word in words if word not in ("is", "are", "was", "were", "be", "a", "an", "the", "can", "may")]
-    yield f"cue={' '.join((content or words)[:3])}"
+    yield f"cue={named.rsplit('.', 1)[-1]}"
     yield f"cue.words={words[0]}"
     yield f"cue.named={cue.cue.named}"
     yield f"long={min((end - start) // 80, 4)}"

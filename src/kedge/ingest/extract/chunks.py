@@ -10,9 +10,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files
 
+from kedge.ingest.extract.inside import END, LEAST, NAME, START, SURE, inside_weights
 from kedge.ingest.extract.word_classes import (
     ARTICLE,
     CLOSED,
@@ -31,9 +31,10 @@ BLANK = "¤"
 """Stands for code and formulas."""
 _TOKEN = re.compile(r"[^\W_]+(?:['’./+:_-]+[^\W_]+)*(?:\+\+|\#|<[\w, ]{1,20}>|!(?=\s))?|¤+|[^\w\s]")
 _LINK = re.compile(r"(?<!!)\[([^\[\]\n]{2,120})\]\(([^()\s]*)\)")
-SHORT_VERB = 4
 _NAME_IN_CODE = re.compile(r"(?<!`)`([^\W\d_][\w.:<>!-]{1,39})`(?!`)")
 """A single word of code is a name."""
+_EMPHASIS = re.compile(r"\*{1,3}|(?<![^\W_])_+|_+(?![^\W_])|[\"“”]")
+"""What marks words and is none; not the lines inside a name such as `file_name`."""
 _PRONOUNS = frozenset("it they this these that those".split())
 _SKIPPED = frozenset("\"“”'‘’*_`")
 
@@ -42,13 +43,7 @@ def readable(text: str) -> str:
     """The text as long as before: code and formulas as `BLANK`, links and single words of code as words."""
     text = _NAME_IN_CODE.sub(lambda m: f" {m[1]} ", text)
     plain = prose(_LINK.sub(lambda m: f" {m[1]}{' ' * (len(m[0]) - len(m[1]) - 1)}", text), BLANK)
-    return re.sub(r"[*_]{1,3}|[\"“”]", lambda m: " " * len(m[0]), plain).replace("\n", " ")
-
-
-@cache
-def verbs() -> frozenset[str]:
-    """Words that mostly stand where verbs stand (`data/verbs.txt`)."""
-    return learned_words("verbs.txt") | VERBAL
+    return _EMPHASIS.sub(lambda m: " " * len(m[0]), plain).replace("\n", " ")
 
 
 def learned_words(name: str) -> frozenset[str]:
@@ -74,6 +69,8 @@ class NounChunk:
     """It holds a concept somewhere."""
     begins: int = -1
     """Where its words begin, behind the determiner."""
+    sure: float = SURE
+    """How surely each of its words belongs to it: of the least sure one."""
 
     @property
     def key(self) -> str:
@@ -100,11 +97,14 @@ class Chunker:
         kept = [one for one in concepts if names_something(one.key) and not _hyphenated(text, one)]
         self._starts = [one.start for one in kept]
         self._concepts = kept
+        self._words: list[_Unit] = []
+        self._word_starts: list[int] = []
+        self._classes: list[str] = []
 
     def chunks(self, start: int, end: int) -> list[NounChunk]:
-        """The noun phrases and pronouns between two places, in order."""
+        """The noun phrases and pronouns between two places of the sentence read last, in order."""
         found: list[NounChunk] = []
-        tokens = self._tokens(start, end)
+        tokens = self._between(start, end)
         run: list[_Unit] = []
         determiner: _Unit | None = None
 
@@ -116,16 +116,13 @@ class Chunker:
                 found.append(NounChunk("", determiner.start, determiner.end, determiner.lower, begins=determiner.start))
             run, determiner = [], None
 
-        previous = ""
         for place, unit in enumerate(tokens):
-            before, previous = previous, unit.lower
-            following = tokens[place + 1] if place + 1 < len(tokens) else None
             if unit.concept is not None:
                 run.append(unit)
             elif unit.mark:
                 if unit.lower not in _SKIPPED:
                     close()
-            elif unit.lower in DETERMINING:
+            elif unit.lower in DETERMINING and not (run and unit.text == "A"):
                 close()
                 determiner = unit
             elif unit.lower in ("it", "they"):
@@ -134,41 +131,64 @@ class Chunker:
                 close()
             elif determiner is not None and not run and _adverb(unit):
                 continue
-            elif (not run and _acts(unit, before)) or self._breaks(unit, run, determiner, following):
-                close()
+            elif unit.inside or (run and unit.lower == "based" and _goes_on(tokens, place)):
+                run.append(unit)  # "a flow based implementation"
             else:
-                run.append(unit)
+                close()
         close()
         return found
 
-    def _breaks(self, unit: _Unit, run: Sequence[_Unit], determiner: _Unit | None, following: _Unit | None) -> bool:
-        """Whether no noun phrase holds this word here."""
-        lower = unit.lower
-        goes_on = _noun(following)
-        if lower in _NEVER or _adverb(unit):
-            return True
-        if lower == "based" and run and goes_on:
-            return False  # "a flow based implementation"
-        if lower in _BEHIND and run:
-            return not goes_on
-        past = lower.endswith("ed") and len(lower) > SHORT_VERB and unit.text.islower()
-        if lower in verbs() or (run and _third_person(unit)) or past:
-            if determiner is not None and not run:
-                return past and not goes_on
-            return not past or not goes_on or (bool(run) and (determiner is None or lower in VERBAL))
-        return _gerund(unit) and following is not None and _governs(run, determiner, following)
+    def read(self, start: int, end: int) -> None:
+        """Take up the sentence between two places."""
+        words = [(match.group(), match.start(), match.end()) for match in _TOKEN.finditer(self._text, start, end)]
+        at = bisect_left(self._starts, start)
+        named = []
+        for _, begins, ends in words:
+            while at < len(self._concepts) and self._concepts[at].end <= begins:
+                at += 1
+            named.append(at < len(self._concepts) and self._concepts[at].start < ends and self._concepts[at].end <= end)
+        weights = inside_weights()
+        told = [NAME if name else weights.class_of(word) for (word, _, _), name in zip(words, named, strict=True)]
+        self._classes = [START, START, *told, END, END]
+        sums = weights.sums([word for word, _, _ in words], self._classes, named)
+        self._words = [_Unit(*word, None, one) for word, one in zip(words, sums, strict=True)]
+        self._word_starts = [begins for _, begins, _ in words]
 
-    def _tokens(self, start: int, end: int) -> list[_Unit]:
+    def opening(self, start: int, end: int) -> list[NounChunk]:
+        """The phrases between two places of another sentence, which is not taken up."""
+        kept = self._words, self._word_starts, self._classes
+        self.read(start, end)
+        found = self.chunks(start, end)
+        self._words, self._word_starts, self._classes = kept
+        return found
+
+    def classes_before(self, place: int, count: int) -> Sequence[str]:
+        """Classes of the words that end before a place of the sentence, in their order."""
+        at = bisect_left(self._word_starts, place) + 2
+        return self._classes[max(at - count, 0) : at]
+
+    def classes_behind(self, place: int, count: int) -> Sequence[str]:
+        """Classes of the words that begin behind a place of the sentence, in their order."""
+        at = bisect_left(self._word_starts, place) + 2
+        return self._classes[at : at + count]
+
+    def classes_between(self, start: int, end: int) -> Sequence[str]:
+        """Classes of the words that begin between two places of the sentence."""
+        return self._classes[bisect_left(self._word_starts, start) + 2 : bisect_left(self._word_starts, end) + 2]
+
+    def _between(self, start: int, end: int) -> list[_Unit]:
+        """Words and whole concepts between two places."""
         units: list[_Unit] = []
-        at = start
-        while (match := _TOKEN.search(self._text, at, end)) is not None:
-            concept = self._at(match.start())
+        skip_to = start
+        for unit in self._words[bisect_left(self._word_starts, start) : bisect_left(self._word_starts, end)]:
+            if unit.start < skip_to or unit.end > end:
+                continue
+            concept = self._at(unit.start)
             if concept is not None and concept.end <= end:
                 units.append(_Unit(self._text[concept.start : concept.end], concept.start, concept.end, concept))
-                at = max(concept.end, match.start() + 1)
+                skip_to = concept.end
             else:
-                units.append(_Unit(match.group(), match.start(), match.end()))
-                at = match.end()
+                units.append(unit)
         return units
 
     def _at(self, start: int) -> ConceptMention | None:
@@ -183,7 +203,8 @@ class Chunker:
         words = " ".join(" ".join(unit.text.split()) for unit in kept)
         holds = any(unit.concept is not None for unit in kept)
         article = determiner.lower if determiner is not None else ""
-        return NounChunk(words, start, run[-1].end, article, self._named(kept), holds, kept[0].start)
+        sure = min(unit.sure for unit in kept)
+        return NounChunk(words, start, run[-1].end, article, self._named(kept), holds, kept[0].start, sure)
 
     @staticmethod
     def _leads(kept: Sequence[_Unit]) -> bool:
@@ -217,6 +238,12 @@ class _Unit:
     start: int
     end: int
     concept: ConceptMention | None = None
+    sure: float = SURE
+    """How surely a noun phrase holds it."""
+
+    @property
+    def inside(self) -> bool:
+        return self.sure > LEAST
 
     @property
     def lower(self) -> str:
@@ -227,56 +254,13 @@ class _Unit:
         return self.concept is None and not self.text[0].isalnum()
 
 
-def _gerund(unit: _Unit) -> bool:
-    return unit.lower.endswith("ing") and len(unit.lower) > SHORT_VERB + 1 and unit.text.islower()
-
-
-def _governs(run: Sequence[_Unit], determiner: _Unit | None, following: _Unit) -> bool:
-    """Whether a gerund there has an object of its own: "a module having a …"."""
-    if run:
-        return following.lower in DETERMINING
-    return determiner is None and not _noun(following)
+def _goes_on(units: Sequence[_Unit], place: int) -> bool:
+    """Whether a noun phrase goes on behind the word there."""
+    return place + 1 < len(units) and not units[place + 1].mark and units[place + 1].inside
 
 
 def _adverb(unit: _Unit) -> bool:
     return len(unit.lower) > 4 and unit.lower.endswith("ly") and unit.lower not in _NOUNS_IN_LY
-
-
-def _third_person(unit: _Unit) -> bool:
-    """Whether it is a verb of the list with an "s": "encodes"."""
-    lower = unit.lower
-    return unit.text.islower() and lower.endswith("s") and (lower[:-1] in verbs() or lower[:-2] in verbs())
-
-
-def _acts(unit: _Unit, before: str) -> bool:
-    """Whether it is a verb by the word before it: "to address", "we search", ", producing"."""
-    if not unit.text.islower():
-        return False
-    if before in ("we", "you", "they", "i"):
-        return True
-    if before in _BEFORE_VERBS:
-        return unit.lower in _maybe_verbs()
-    return before in (",", "for", "by", "of", "while", "when") and unit.lower.endswith("ing")
-
-
-@cache
-def _maybe_verbs() -> frozenset[str]:
-    return learned_words("maybe_verbs.txt")
-
-
-_BEFORE_VERBS = frozenset("to can could may might must should will would not cannot".split())
-
-
-def _noun(unit: _Unit | None) -> bool:
-    """Whether it may go on a noun phrase."""
-    if unit is None or unit.mark:
-        return False
-    lower = unit.lower
-    return unit.concept is not None or (lower not in CLOSED and lower not in DETERMINING and lower not in verbs())
-
-
-_BEHIND = frozenset("available similar different due able capable equal necessary useful possible alike".split())
-"""Adjectives that may follow a noun; then it ends there."""
 
 
 def _hyphenated(text: str, one: ConceptMention) -> bool:
@@ -285,10 +269,6 @@ def _hyphenated(text: str, one: ConceptMention) -> bool:
     return (after[:1] == "-" and after[1:].isalnum()) or (before[1:] == "-" and before[:1].isalnum())
 
 
-_NEVER = (CLOSED - VERBAL) | frozenset(
-    "also only just even still already yet ever never always often sometimes perhaps maybe etc rather again together "
-    "instead twice too very quite almost".split()
-)
 _NOUNS_IN_LY = frozenset("family assembly anomaly supply reply monopoly butterfly polygonally".split())
 
 

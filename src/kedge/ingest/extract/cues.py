@@ -111,6 +111,13 @@ _TABLE: tuple[tuple[Predicate, CueSide, float, str, str], ...] = (
     ),
     (Predicate.PART_OF, CueSide.LEFT, 0.9, "", rf"(?:{_BE}|forms?|available\s+as|as)\s+{_A}{_PIECE}\s+of"),
     (Predicate.PART_OF, CueSide.LEFT, 0.8, "n", r"together\s+(?:form|make\s+up)"),
+    (
+        Predicate.PART_OF,
+        CueSide.LEFT,
+        0.7,
+        "",
+        rf"{_BE}\s+(?:contained|included|embedded|incorporated|housed|bundled|shipped|integrated)\s+(?:with(?:in)?|in(?:to)?)",
+    ),
     (Predicate.PART_OF, CueSide.LEFT, 0.75, "", rf"{_DO}belongs?\s+to"),
     (
         Predicate.PART_OF,
@@ -118,7 +125,8 @@ _TABLE: tuple[tuple[Predicate, CueSide, float, str, str], ...] = (
         0.7,
         "n",
         rf"{_DO}(?:consists?\s+of|comprises?|contains?|includes?|contained|included)|{_BE}\s+(?:composed|made\s+up|made)\s+of"
-        rf"|{_BE}\s+(?:divided|split|separated)\s+into",
+        rf"|{_BE}\s+(?:divided|split|separated)\s+into"
+        rf"|{_DO}(?:comes?|ships?)\s+with|{_DO}(?:features?|incorporates?|bundles?)|{_BE}\s+equipped\s+with",
     ),
     (Predicate.EXAMPLE_OF, CueSide.LEFT, 0.9, "", rf"{_BE}\s+{_A}{_KIND}\s+of"),
     (
@@ -136,9 +144,23 @@ _TABLE: tuple[tuple[Predicate, CueSide, float, str, str], ...] = (
         CueSide.LEFT,
         0.7,
         "k",
-        rf"(?:is|are|was|were|remains?|becomes?)\s+(?:{_ADVERB}\s+)?(?:an?|the|one\s+of\s+(?:the|many|several)|another)\b",
+        rf"(?:is|are|was|were|remains?|becomes?)\s+(?:{_ADVERB}\s+)?(?:an?|the|one\s+of\s+(?:the|many|several)|another|any)\b",
     ),
-    (Predicate.EXAMPLE_OF, CueSide.RIGHT, 0.7, "", r"(?:called|named|known\s+as)"),
+    (
+        Predicate.EXAMPLE_OF,
+        CueSide.LEFT,
+        0.6,
+        "k",
+        r"(?:acts?|acted|serves?|served|functions?|used)\s+as(?=\s+(?:an?|the)\b)",
+    ),
+    (
+        Predicate.EXAMPLE_OF,
+        CueSide.RIGHT,
+        0.6,
+        "",
+        r"(?:is|are|was|were)(?!\s+(?:an?|one|not|no|also|very|more|most|less|too|so|to|\w+ed|\w+ly|\w+ing|of|in|on|at|as|by)\b)",
+    ),
+    (Predicate.EXAMPLE_OF, CueSide.RIGHT, 0.7, "", r"(?:called|named|termed|dubbed|known\s+as|referred\s+to\s+as)"),
     (Predicate.EXAMPLE_OF, CueSide.LEFT, 0.6, "k", r"are(?=\s+(?!\w+(?:ed|ly|en|ing|wn|ble|lt|nt)\b))"),
     (
         Predicate.IMPLEMENTS,
@@ -158,7 +180,8 @@ _TABLE: tuple[tuple[Predicate, CueSide, float, str, str], ...] = (
         rf"reuses?|runs?\s+on|run)"
         rf"|{_BE}\s+(?:based|built)\s+(?:up)?on(?:\s+top\s+of)?|"
         rf"{_BE}\s+{_DONE}(?:\s+\w+ly)?{_IN_TIME}(?:\s+\w+ly)?\s+{_BY}"
-        rf"|works?\s+(?:{_BY}|on\s+top\s+of)|{_BE}\s+(?:powered|driven|backed)\s+by|{_BE}\s+stored\s+(?:in|as)",
+        rf"|works?\s+(?:{_BY}|on\s+top\s+of)|{_BE}\s+(?:powered|driven|backed)\s+by|{_BE}\s+stored\s+(?:in|as)"
+        rf"|switch(?:ed|es)?\s+to|{_BE}\s+(?:\w+ly\s+)?implemented\s+in",
     ),
     (
         Predicate.USES,
@@ -181,7 +204,7 @@ _TABLE: tuple[tuple[Predicate, CueSide, float, str, str], ...] = (
         CueSide.LEFT,
         0.85,
         "",
-        rf"(?:{_BE}|runs?|works?|performs?)\s+{_MUCH}{_MORE}\s+than|(?:compared|in\s+comparison|"
+        rf"(?:{_BE}|runs?|works?|performs?)\s+{_MUCH}{_MORE}(?:\s*\([^()]*\))?\s+than|(?:compared|in\s+comparison|"
         rf"in\s+contrast|as\s+opposed)\s+(?:to|with)"
         rf"|{_DO}outperforms?|{_DO}differs?\s+from|{_BE}\s+(?:preferable|superior|inferior)\s+to|"
         rf"{_BE}\s+different\s+from|(?:is|are)\s+(?:\w+\s+)?as\s+\w+\s+as"
@@ -255,7 +278,8 @@ _TABLE: tuple[tuple[Predicate, CueSide, float, str, str], ...] = (
         rf"corresponds?\s+to|{_BE}\s+(?:seen|viewed|regarded|thought\s+of|considered)\s+as|(?:has|"
         rf"have)\s+the\s+same\s+\w+\s+as|{_BE}\s+the\s+same\s+as(?:\s+(?:for|in|with))?|{_BE}\s+reduced\s+to|"
         rf"{_BE}\s+(?:associated|combined)\s+with|reduces?\s+to|{_BE}\s+inspired\s+by|evolved\s+(?:from|into)|"
-        rf"(?:connection|relation|relationship|similarity)\s+(?:to|with)|{_BE}\s+(?:an?\s+)?alternatives?\s+to",
+        rf"(?:connection|relation|relationship|similarity)\s+(?:to|with)|(?:{_BE}\s+)?(?:an?\s+)?alternatives?\s+to"
+        rf"|(?:{_BE}\s+)?(?:also\s+(?:known\s+as|called)|compatible\s+with)|{_BE}\s+(?:short\s+for|synonymous\s+with)",
     ),
     (
         Predicate.RELATED_TO,

@@ -11,29 +11,32 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 
 from kedge.core.triples import triple_faults
 from kedge.core.values import Passage, Predicate, Triple
 from kedge.ingest.extract.candidates import (
     MAX_WORDS,
     REACHED,
+    TOPIC,
     CueNeighbours,
     EndKind,
     RelationCandidate,
     RelationEnd,
     cue_features,
     cue_sides,
+    cue_words,
     end_features,
     head_class,
     joined_features,
     listed_between,
+    object_context,
     object_features,
     pair_features,
     rank_features,
+    subject_context,
     subject_features,
 )
-from kedge.ingest.extract.chunks import Chunker, NounChunk, readable
+from kedge.ingest.extract.chunks import BLANK, Chunker, NounChunk, readable
 from kedge.ingest.extract.cues import CueSide, StatedCue, stated
 from kedge.ingest.extract.weights import RelationWeights, relation_weights
 from kedge.ingest.extract.word_classes import CLOSED, NO_KIND, POINTS_AT, POINTS_IF_SO_CALLED, VAGUE
@@ -51,6 +54,9 @@ OPENING = 80
 """Characters of a sentence in which its first phrase is looked for."""
 _USE_CASE = re.compile(r"\b(?:when|if|for|in case|as long as|whenever|on)\b[^.;]{4,160}", re.IGNORECASE)
 _MADE_BY = re.compile(r"\b(?:created|made|written|maintained)\s+by\Z", re.IGNORECASE)
+_LINK_ALONE = re.compile(r"\s*+(?:[-*+]|\d+[.)])\s++(?:\*\s*+)?\[[^\[\]\n]++\]\([^()\s]*+\)[\s.]*+")
+"""An item of a list that is a link and nothing else."""
+_PICTURED = re.compile(r"<(?:img|figure|figcaption|center)\b", re.IGNORECASE)
 _HEADING = re.compile(r"[^\S\n]*(?:#{1,6}[^\S\n]|\|)")
 
 
@@ -74,7 +80,7 @@ def find_relations(passage: Passage, found: Sequence[ConceptMention]) -> Relatio
     result = Relations()
     seen: set[tuple[str, Predicate, str]] = set()
     for start, end in reader.sentences():
-        for probability, one in _chosen(reader.candidates(start, end), relation_weights(), reader.text):
+        for probability, one in chosen(reader.candidates(start, end), relation_weights(), reader.text):
             triple = reader.triple(one, probability, start, end)
             which = (triple.subject, triple.predicate, triple.object)
             if which in seen:
@@ -102,15 +108,21 @@ class RelationReader:
         """Where the sentence before stands."""
 
     def sentences(self) -> Iterator[tuple[int, int]]:
-        """Places of those that may state something: no headings, no questions."""
-        for start, end in sentences(self._passage.text):
-            if not _HEADING.match(self._passage.text, start) and self._passage.text[end - 1] != "?":
+        """Places of those that may state something: no headings, no questions, no links alone, no tagged captions."""
+        text = self._passage.text
+        for start, end in sentences(text):
+            if _HEADING.match(text, start) or text[end - 1] == "?":
+                continue
+            if _LINK_ALONE.fullmatch(text, start, end) is None and _PICTURED.search(text, start, end) is None:
                 yield start, end
 
     def candidates(self, start: int, end: int) -> list[RelationCandidate]:
         """What the sentence there may state; call it for each sentence, in order."""
         found: list[RelationCandidate] = []
-        for one in stated(self.text[start:end]):
+        cues = list(stated(self.text[start:end]))
+        if cues:
+            self._chunker.read(start, end)
+        for one in cues:
             found += self._around(StatedCue(one.cue, one.start + start, one.end + start), start, end)
         self._before = (start, end)
         return found
@@ -136,29 +148,50 @@ class RelationReader:
         right = CueNeighbours.seen_through(self.text, cue, self._chunker.chunks(cue.end, end)[: REACHED + 2])
         swapped = cue.cue.side in (CueSide.RIGHT, CueSide.CLASSED)
         tag = f"{cue.cue.predicate.value}.{cue.cue.side}"
-        shared = tuple(cue_features(self.text, start, end, cue))
+        words = cue_words(self.text, cue)
+        shared = tuple(cue_features(self.text, start, end, cue, words))
+        firsts: dict[int, tuple[RelationEnd, tuple[str, ...]] | None] = {}
+        seconds: dict[int, tuple[RelationEnd, tuple[str, ...]] | None] = {}
         for rank, one, other, target in cue_sides(cue, left, right):
-            first = self._topic() if one is None else self._end(one)
-            second = self._end(target)
-            if first is None or second is None or not _may_relate(first, second):
+            at = rank if one is not None else TOPIC
+            if at not in firsts:
+                first = self._topic() if one is None else self._end(one)
+                firsts[at] = (
+                    None
+                    if first is None
+                    else (
+                        first,
+                        (
+                            *end_features("l", first, tag),
+                            *subject_features(self.text, start, cue, first, tag),
+                            *subject_context(self._chunker, cue, first, words),
+                            *(rank_features("l", left, rank, tag) if one is not None and one in left.chunks else ()),
+                        ),
+                    )
+                )
+            if other not in seconds:
+                second = self._end(target)
+                seconds[other] = (
+                    None
+                    if second is None
+                    else (
+                        second,
+                        (
+                            *end_features("r", second, tag),
+                            *object_features(self.text, end, cue, second, tag),
+                            *object_context(self._chunker, cue, second, words),
+                            *(rank_features("r", right, other, tag) if target in right.chunks else ()),
+                        ),
+                    )
+                )
+            near, far = firsts[at], seconds[other]
+            if near is None or far is None or not _may_relate(near[0], far[0]):
                 continue
-            ends = (second, first) if swapped else (first, second)
+            ends = (far[0], near[0]) if swapped else (near[0], far[0])
             if _says_nothing(ends[0]) or not _fits(cue, *ends, self.text):
                 continue
-            single = tuple(
-                chain(
-                    shared,
-                    end_features("l", first, tag),
-                    end_features("r", second, tag),
-                    pair_features(first, second, tag),
-                    subject_features(self.text, start, cue, first, tag),
-                    object_features(self.text, end, cue, second, tag),
-                    rank_features("l", left, rank, tag) if one is not None and one in left.chunks else (),
-                    rank_features("r", right, other, tag) if target in right.chunks else (),
-                )
-            )
-            features = single + tuple(joined_features(single, tag))
-            yield RelationCandidate(ends[0], cue, ends[1], features)
+            single = (*shared, *near[1], *far[1], *pair_features(near[0], far[0], tag, words))
+            yield RelationCandidate(ends[0], cue, ends[1], single + tuple(joined_features(single, tag)))
 
     def _topic(self) -> RelationEnd | None:
         return self._about[0] if self._about else None
@@ -173,7 +206,11 @@ class RelationReader:
         if chunk.concept is not None:
             return RelationEnd(chunk.key, " ".join(chunk.concept.surface.split()), EndKind.CONCEPT, chunk)
         words = chunk.words.split()
-        if chunk.determiner in ("this", "these", "such", "the", "our") and len(words) == 1:
+        if (
+            chunk.determiner in ("this", "these", "such", "the", "our")
+            and len(words) == 1
+            and not self.text[chunk.end : chunk.end + 2].strip().startswith(BLANK)  # "the method `f()`" is no other
+        ):
             pointed = self._pointed_at(chunk)
             if pointed is not None or chunk.determiner != "the":
                 return pointed
@@ -201,7 +238,7 @@ class RelationReader:
         if self._before is None:
             return None
         start, end = self._before
-        opening = self._chunker.chunks(start, min(end, start + OPENING))[:1]
+        opening = self._chunker.opening(start, min(end, start + OPENING))[:1]
         one = self._end(opening[0]) if opening and opening[0].words else None
         return one if one is not None and one.kind is not EndKind.PLAIN else None
 
@@ -248,7 +285,7 @@ def _singular(word: str) -> str:
     return word.removesuffix("s") if len(word) > SHORT_WORD else word
 
 
-def _chosen(
+def chosen(
     candidates: Sequence[RelationCandidate], weights: RelationWeights, text: str
 ) -> Iterator[tuple[float, RelationCandidate]]:
     """For each cue the likeliest candidate, if it is likely enough, and those whose ends are listed with its own."""

@@ -4,7 +4,7 @@
     python -m benchmarks.relations --read FOLDER [--count 200]
 
 Each sentence is looked for in its own document, which is read, cut and extracted as an ingest does it, with the titles
-of its collection known. `gold.txt` is what the rules were built on, and both it and `fresh.txt` are taught from.
+of its collection known. `gold.txt` is what the first rules and their words were built on.
 Control: `unseen.txt`, a random draw that was labelled before anything was run on it; whoever changes a rule because of
 it needs a new one.
 """

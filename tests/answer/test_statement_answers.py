@@ -264,3 +264,11 @@ def test_a_glossary_answers_with_its_term() -> None:
 def test_a_choice_between_opposites_is_answered_by_one_of_them() -> None:
     text, _ = answered("Did ferry sales go up or down?", "Ferry sales increased by a third, since fares fell.")
     assert not text.startswith(("Yes", "No"))
+
+
+def test_an_amount_is_no_share() -> None:
+    asked = "What {} net sales came from Europe in the three months ended July 1, 2023?"
+    assert verdict(asked.format("share of"), FILING).probability <= 0.5
+    assert verdict(asked.format("amount of"), FILING).probability >= 0.6
+    told = FILING.replace("| Europe | 20,205 | 19,287 |", "| Europe, share of net sales | 25% | 23% |")
+    assert verdict(asked.format("share of"), told).probability >= 0.6

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -50,6 +51,24 @@ class Signs:
     """1 where the best statement comes from the first passage, less further down."""
     row: float
     """1 where it is a row of a table."""
+
+
+NO_SHARE = 0.5
+"""Highest probability of an answer that tells an amount where a share is asked for."""
+_ASKS_SHARE = re.compile(r"\b(?:percent(?:age)?|per\s?cent|share|proportion|fraction)\s+of\b", re.IGNORECASE)
+_TELLS_SHARE = re.compile(
+    r"%|\b(?:per\s?cent|percentage|shares?|rates?|ratio|proportion|fraction|half|thirds?|quarters?|fifths?|most|majority|all|"
+    r"none|every|out\s+of|in\s+(?:ten|a\s+hundred))\b|\b[01]?\.\d",
+    re.IGNORECASE,
+)
+
+
+def tells_share(question: str, choice: Choice) -> bool:
+    """Whether the statement to answer with may tell a share; true where none is asked for."""
+    if not _ASKS_SHARE.search(question):
+        return True
+    statement = choice.first.statement
+    return _TELLS_SHARE.search(f"{statement.read} {statement.caption}") is not None
 
 
 FORM_GROUPS: dict[ShapeKind, str] = {"fact": "fact", "number": "number"}

@@ -17,7 +17,7 @@ from kedge.answer.compose.several import extract_several
 from kedge.answer.compose.show import shown
 from kedge.answer.evidence import ReadPassage, read_evidence
 from kedge.answer.judge.calibrated import EvidenceFeatures, default_judge, judge_features
-from kedge.answer.judge.reading import Signs, read_judge, signs_of
+from kedge.answer.judge.reading import NO_SHARE, Signs, read_judge, signs_of, tells_share
 from kedge.answer.read import Readings, is_english
 from kedge.answer.spelling import corrected
 from kedge.answer.write.context import heading
@@ -144,4 +144,7 @@ def composed(question: Question, form: Form, read: Sequence[ReadPassage], hits: 
         return AnswerVerdict(question, 0.0, None, len(read))
     signs = signs_of(question, choice, evidence, form.kind)
     extracted = shown(question, form.kind, choice, evidence.passages)
-    return AnswerVerdict(question, read_judge().probability(signs, form.kind), extracted, len(read), signs)
+    probability = read_judge().probability(signs, form.kind)
+    if not tells_share(question.text, choice):
+        probability = min(probability, NO_SHARE)
+    return AnswerVerdict(question, probability, extracted, len(read), signs)

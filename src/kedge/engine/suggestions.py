@@ -42,7 +42,7 @@ _NO_NOUN = re.compile(
 )
 """A heading that begins or ends in the middle of something, or tells what to do."""
 _TOLD = re.compile(r"^([A-Z]?[a-z]+) (?:all |some of |each of |any of )?(?:your|you)\b")
-_ASIDE = re.compile(r"\s*\([^()]*\)\s*$")
+_ASIDE = re.compile(r"(?<!\s)\s*+\([^()]*+\)\s*+$")
 _OPENS = re.compile(r"^(?:an?\s+)?(?:introduction|guide|intro|overview)\s+(?:to|of)\s+", re.I)
 _HEAD = re.compile(r"^(.*?)(?<!\s)\s++(?:of|on|in|for|to|with|from|by|at|under|over|without|between)\b", re.I)
 _NO_ARTICLE = re.compile(

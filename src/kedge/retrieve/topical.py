@@ -42,7 +42,7 @@ Kind: TypeAlias = Literal["question", "statement", "topic"]
 NAMED = re.compile(r"(?<=\S )[\"“'(]?(?:[A-Z]|\d)")
 """A name or a number behind the first word."""
 
-_QUOTED = re.compile(r"[\"“«„][^\"”»“]+\s[^\"”»“]+[\"”»“]")
+_QUOTED = re.compile(r"[\"“«„]\s*+[^\s\"“”«»„]++\s++[^\"“”«»„]++[\"”»“]")
 _NUMBER = re.compile(r"\d")
 FEW = 8
 """A question that quotes a phrase, and so many words with a number or a quoted phrase, want these very words."""

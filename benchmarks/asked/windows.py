@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from benchmarks.asked.questions import NONE, Evidence, WrittenQuestion
@@ -26,6 +26,11 @@ class PassageIndex:
 
     passages: Sequence[tuple[str, Passage]]
     """Path of the document, and the passage."""
+    ids: frozenset[str] = field(init=False)
+    """Of the passages."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ids", frozenset(passage.id for _, passage in self.passages))
 
     def find(self, wanted: Evidence) -> tuple[Passage, list[int]] | None:
         """The passage with these statements, and their places among its own; None where it is not there any more."""
@@ -78,7 +83,7 @@ async def _of(
             known.add(found[0].id)
             yield _window(question, one, found[0], (), first=False)
     result = await engine.search(replace(query, top_k=MOST_OTHERS + len(known)))
-    others = [hit.passage for hit in result.hits if hit.passage.id not in known and cut(hit.passage)]
+    others = [hit.passage for hit in result.hits if hit.passage.id in index.ids - known and cut(hit.passage)]
     for passage in others[:MOST_OTHERS]:
         yield {**_window(question, one, passage, (), first=False), "found": True}
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from random import Random
 
-from benchmarks.asked.questions import NONE, UNTAUGHT, WrittenQuestion, questions
+from benchmarks.asked.questions import HELD_OUT, NONE, PARTLY_HELD_OUT, WrittenQuestion, held_out_questions
 from benchmarks.asked.windows import letters
 from kedge.answer.cite.spans import cite
 from kedge.answer.compose.quote import ExtractedAnswer
@@ -30,10 +30,11 @@ About = tuple[str, str, bool, WrittenQuestion]
 async def asked(sources: Path, most: int) -> AsyncIterator[tuple[Engine, Query, About]]:
     """A draw of the questions, each with the engine that holds its collection: id, collection, whether there is an
     answer, and the question as it was written."""
-    drawn = drawn_from(UNTAUGHT, most)
+    names = sorted((*HELD_OUT, *PARTLY_HELD_OUT))
+    drawn = drawn_from(names, most)
     with tempfile.TemporaryDirectory(prefix="kedge-judge-") as home:
         async with Engine.open(load_settings(home=Path(home))) as engine:
-            for name in UNTAUGHT:
+            for name in names:
                 await engine.ingest(IngestRequest(Scope(DEFAULT_TENANT, name), (str(sources / name),)))
             for number, one in enumerate(drawn):
                 about = (f"{one.collection} {number}", one.collection, one.type != NONE, one)
@@ -43,7 +44,7 @@ async def asked(sources: Path, most: int) -> AsyncIterator[tuple[Engine, Query, 
 def drawn_from(names: Sequence[str], most: int) -> list[WrittenQuestion]:
     """So many questions, from each collection as its share is, at least twenty."""
     random, found = Random(SEED), []
-    every = {name: questions(name) for name in names}
+    every = {name: held_out_questions(name) for name in names}
     count = sum(map(len, every.values()))
     for own in every.values():
         random.shuffle(own)

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import argparse
 import pickle
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,13 +29,18 @@ from benchmarks.reader.train import (
     dealt_out,
     figures,
     fit,
+    known_mean,
     leave_out_answers,
     made_sets,
+    spans_known,
 )
 from benchmarks.reader.weights import unpacked
 
-TEACHER_RATE = 6e-5
-RATES = {"twelve": 1.5e-4, "six": 3e-4}
+if TYPE_CHECKING:
+    from benchmarks.reader.shelf import Shelf
+
+TEACHER_RATE = 1e-4
+RATES = {"twelve": 2.4e-4, "six": 4.5e-4}
 TAUGHT = 0.6
 """How much the teacher's word counts beside what is known of an example."""
 SPARED = {"companies": 0.5, "tables": 0.6, "boolq": 0.7}
@@ -54,22 +58,18 @@ def taught_loss(model: Any, said: tuple[Any, Any, Any, Any], batch: dict[str, An
     for place, name, weight in ((0, "about", 1.0), (1, "trick", WEIGHTS["trick"])):
         aim = _aim(batch[name], torch.sigmoid(said[3][:, place]))
         total = total + weight * functional.binary_cross_entropy_with_logits(heads[:, place], aim)
-    known = batch["yes"] >= 0
-    if known.any():
-        aim = TAUGHT * said[3][known][:, 2:4].softmax(1)
-        aim = aim + (1 - TAUGHT) * functional.one_hot(batch["yes"][known], 2).float()
-        total = total + WEIGHTS["yes"] * functional.cross_entropy(heads[known][:, 2:4], aim)
-    known = (batch["span"][:, 0] >= 0) & (batch["trick"] != 1)
-    if known.any():
-        for place, (own, other) in enumerate(((first, said[0]), (last, said[1]))):
-            aim = TAUGHT * other[known].softmax(1)
-            aim = aim + (1 - TAUGHT) * functional.one_hot(batch["span"][known, place], own.shape[1]).float()
-            total = total + WEIGHTS["span"] * functional.cross_entropy(own[known], aim)
+    aim = _one_of(batch["yes"], said[3][:, 2:4])
+    missed = functional.cross_entropy(heads[:, 2:4], aim, reduction="none")
+    total = total + WEIGHTS["yes"] * known_mean(missed, batch["yes"] >= 0)
+    for place, (own, other) in enumerate(((first, said[0]), (last, said[1]))):
+        missed = functional.cross_entropy(own, _one_of(batch["span"][:, place], other), reduction="none")
+        total = total + WEIGHTS["span"] * known_mean(missed, spans_known(batch))
     count = batch["support"].shape[1]
     means = per_statement(support, batch["owner"], count)
     there = torch.arange(count, device="cuda")[None] <= batch["owner"].max(1).values[:, None]
     aim = _aim(batch["support"], torch.sigmoid(per_statement(said[2], batch["owner"], count)))
-    return total + WEIGHTS["support"] * functional.binary_cross_entropy_with_logits(means[there], aim[there])
+    missed = functional.binary_cross_entropy_with_logits(means, aim, reduction="none")
+    return total + WEIGHTS["support"] * known_mean(missed, there)
 
 
 def _aim(known: Any, said: Any) -> Any:
@@ -79,18 +79,25 @@ def _aim(known: Any, said: Any) -> Any:
     return torch.where(known >= 0, TAUGHT * said + (1 - TAUGHT) * known, said)
 
 
-def distil(teacher: Any, students: dict[str, Any], shown: Sequence[EncodedExample], pace: Pace, seed: int) -> None:
+def _one_of(known: Any, said: Any) -> Any:
+    """Shares over several places: the teacher's, and all for the one that is known."""
+    from benchmarks.reader.network import torch
+
+    own = torch.nn.functional.one_hot(known.clamp(min=0), said.shape[1]).float()
+    return TAUGHT * said.softmax(1) + (1 - TAUGHT) * own
+
+
+def distil(teacher: Any, students: dict[str, Any], shelf: Shelf, pace: Pace, seed: int) -> None:
     """Teach all students beside each other: what the teacher says of a batch is computed once."""
     from benchmarks.reader.network import torch
 
     trainers = {name: WeightTrainer(model, RATES[name]) for name, model in students.items()}
     teacher.eval()
-    for done, batch in pace.batches(shown, seed, SIZE):
-        at = {name: torch.from_numpy(value).cuda(non_blocking=True) for name, value in batch.items()}
+    for done, batch in pace.batches(shelf, seed, SIZE):
         with torch.no_grad(), torch.autocast("cuda", torch.bfloat16):
-            said = teacher(at["ids"], at["mask"], at["kinds"], at["owner"])
+            said = teacher(batch["ids"], batch["mask"], batch["kinds"], batch["owner"])
         for trainer in trainers.values():
-            trainer.step(taught_loss(trainer.model, said, at), done)
+            trainer.step(taught_loss(trainer.model, said, batch), done)
     for trainer in trainers.values():
         trainer.finish()
 
@@ -103,8 +110,8 @@ def main() -> None:
     parser.add_argument("--base", type=Path, default=CARRIED, help="the reader to go on from (%(default)s)")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--examples", type=Path, help="file for the examples: read where it is there, else written")
-    parser.add_argument("--seconds", type=float, nargs=2, default=(420.0, 520.0), help="most, for teacher and readers")
-    parser.add_argument("--epochs", type=int, nargs=2, default=(2, 2))
+    parser.add_argument("--seconds", type=float, nargs=2, default=(420.0, 780.0), help="most, for teacher and readers")
+    parser.add_argument("--epochs", type=int, nargs=2, default=(3, 6))
     parser.add_argument("--limit", type=int, help="about how many examples, for a trial")
     given = parser.parse_args()
     check()
@@ -116,6 +123,7 @@ def main() -> None:
             given.examples.write_bytes(pickle.dumps(sets))
     note(str({name: len(found) for name, found in sets.items()}))
     from benchmarks.reader.network import ReaderNetwork, TeacherNetwork, every_second_layer, torch, write
+    from benchmarks.reader.shelf import Shelf
 
     torch.manual_seed(1)
     carried: dict[str, NDArray[np.float32]] = network_state(read_tensors(given.base))
@@ -128,10 +136,10 @@ def main() -> None:
         sets = {name: found[:: max(1, len(found) * len(sets) // given.limit)] for name, found in sets.items()}
     shown, _ = dealt_out(sets, {**PART, **SPARED}, 1)
     teacher = TeacherNetwork(unpacked(given.teacher)).cuda()
-    fit(teacher, shown, Pace(given.epochs[0], given.seconds[0]), TEACHER_RATE, 1)
+    fit(teacher, Shelf(shown), Pace(given.epochs[0], given.seconds[0]), TEACHER_RATE, 1)
     shown, held = dealt_out(sets, {**PART, **SPARED}, 2)
     tell("teacher", teacher, held)
-    distil(teacher, students, shown, Pace(given.epochs[1], given.seconds[1]), 2)
+    distil(teacher, students, Shelf(shown), Pace(given.epochs[1], given.seconds[1]), 2)
     for name, model in students.items():
         (given.out / name).mkdir(parents=True, exist_ok=True)
         write(model, given.out / name)

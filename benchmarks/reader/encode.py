@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -16,6 +16,8 @@ from benchmarks.reader.example import Example
 from kedge.models.read.window import IDENTITY_TOKENS, QUESTION_TOKENS, WINDOW
 
 NOWHERE = -1
+TOGETHER = 40
+"""Groups out of whose examples those of like length are put together."""
 Floats = NDArray[np.float32]
 
 
@@ -94,18 +96,14 @@ def _first(example: Example, lengths: Sequence[int], room: int, random: Random) 
     return low
 
 
-def batches(encoded: Sequence[EncodedExample], size: int, random: Random) -> Iterator[dict[str, NDArray[Any]]]:
-    """All examples once, shuffled, those of like length together."""
-    order = list(range(len(encoded)))
-    random.shuffle(order)
-    chunks = [
-        sorted(order[at : at + 40 * size], key=lambda one: len(encoded[one].ids))
-        for at in range(0, len(order), 40 * size)
-    ]
+def grouped(shown: NDArray[np.int64], lengths: NDArray[np.int64], size: int, random: Random) -> list[NDArray[np.int64]]:
+    """The places that are shown, shuffled into groups of so many; those of like length together."""
+    order = np.random.default_rng(random.getrandbits(32)).permutation(shown)
+    chunks = [order[at : at + TOGETHER * size] for at in range(0, len(order), TOGETHER * size)]
+    chunks = [chunk[np.argsort(lengths[chunk], kind="stable")] for chunk in chunks]
     groups = [chunk[at : at + size] for chunk in chunks for at in range(0, len(chunk), size)]
     random.shuffle(groups)
-    for group in groups:
-        yield collated([encoded[at] for at in group])
+    return groups
 
 
 def collated(group: Sequence[EncodedExample]) -> dict[str, NDArray[Any]]:

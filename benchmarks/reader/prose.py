@@ -120,9 +120,14 @@ def squad(
                 )
 
 
-def hotpot(path: Path, random: Random) -> Iterator[Example]:
-    """Supporting sentences over one paragraph and over both; paragraphs that only look alike."""
-    for row in load(path):
+def hotpot(path: Path, random: Random, *, share: tuple[int, int] = (0, 1)) -> Iterator[Example]:
+    """Supporting sentences over one paragraph and over both; paragraphs that only look alike.
+
+    The questions come from one `share` (number, count) of the file, as those of `squad`.
+    """
+    held = list(load(path))
+    low, high = (len(held) * edge // share[1] for edge in (share[0], share[0] + 1))
+    for row in held[low:high]:
         wanted: dict[str, set[int]] = defaultdict(set)
         for title, number in row.get("supporting_facts") or row.get("supporting") or []:
             wanted[title].add(number)

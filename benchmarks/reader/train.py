@@ -12,8 +12,6 @@ from __future__ import annotations
 import argparse
 import math
 import pickle
-import queue
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -21,26 +19,30 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.reader import made, packed, prose, tables
-from benchmarks.reader.encode import NOWHERE, EncodedExample, ExampleEncoder, batches, collated
+from benchmarks.reader.encode import NOWHERE, EncodedExample, ExampleEncoder, collated
 from benchmarks.reader.example import Example, restyled
 from benchmarks.reader.export import network_state, read_tensors
 from benchmarks.reader.needs import check, note, stop
 from benchmarks.reader.weights import unpacked
 
+if TYPE_CHECKING:
+    from benchmarks.reader.shelf import Shelf
+
 CARRIED = Path(__file__).resolve().parents[2] / "src/kedge/models/carried/data/reader.onnx"
 PARTS = 8
-"""Processes that make the examples of the largest set."""
+IN_PARTS = ("hotpot", "squad1")
+"""Sets whose examples several processes make."""
 PART = {"squad1": 0.5}
 """What part of a large set is shown, another one for each seed, where a reader is trained further."""
 TIMES = {"pubmed": 3, "quac": 4, "squad2": 3}
 """How often a small set is shown in one epoch."""
-ASKED = 8
+ASKED = 5
 """How often a window of the written questions that answers is shown in one epoch."""
 AS_THEY_ARE = ("boolq", "quac", "tables", "companies", "privacy", "notes", "asked", "found", "asked-held", "plans")
 """Sets whose questions are typed by people, or styled already."""
@@ -48,7 +50,9 @@ HELD = {"squad2": 0.1, "asked": 0.0, "found": 0.0, "asked-held": 1.0}
 UNLIKELY = 1.0
 """Log-odds of the carried reader from which on a passage that was found beside the answer may answer too."""
 WEIGHTS = {"trick": 1.0, "yes": 0.7, "span": 0.5, "support": 0.5}
-RATE, SIZE, MEAN = 2e-4, 128, 0.999
+RATE, SIZE, MEAN = 3e-4, 384, 0.998
+TELL = 200
+"""Steps after which is said how far it is."""
 WARM = 0.08
 """Share of the training in which the rate rises."""
 
@@ -73,7 +77,7 @@ def examples(data: Path, name: str, part: int, random: Random) -> Sequence[Examp
         return list(prose.squad(path, random, 0.6, name, spoil=0.45, share=(part, PARTS)))
     read_here: dict[str, Callable[[], Iterator[Example]]] = {
         "squad2": lambda: prose.squad(path, random, 0.5, name),
-        "hotpot": lambda: prose.hotpot(path, random),
+        "hotpot": lambda: prose.hotpot(path, random, share=(part, PARTS)),
         "boolq": lambda: prose.boolq(path, random),
         "pubmed": lambda: prose.pubmed(path),
         "privacy": lambda: prose.privacy(path, random),
@@ -99,33 +103,43 @@ def encoded(data: Path, tokenizer: Path, job: tuple[str, int]) -> list[EncodedEx
     return [encoder.encode(one, random) for one in found]
 
 
-def loss_of(model: Any, batch: dict[str, NDArray[Any]]) -> Any:
-    """What is known of each example, weighted."""
+def loss_of(model: Any, at: dict[str, Any]) -> Any:
+    """What is known of each example of a batch, weighted. Nothing is asked back from the GPU."""
     from benchmarks.reader.network import per_statement, torch
 
     functional = torch.nn.functional
-    at = {name: torch.from_numpy(value).cuda(non_blocking=True) for name, value in batch.items()}
     with torch.autocast("cuda", torch.bfloat16):
         first, last, support, heads = model(at["ids"], at["mask"], at["kinds"], at["owner"])
     total = torch.zeros((), device="cuda")
     for place, name, weight in ((0, "about", 1.0), (1, "trick", WEIGHTS["trick"])):
-        known = at[name] >= 0
-        if known.any():
-            total = total + weight * functional.binary_cross_entropy_with_logits(heads[known, place], at[name][known])
+        total = total + weight * known_mean(_apart(heads[:, place], at[name]), at[name] >= 0)
     known = at["yes"] >= 0
-    if known.any():
-        total = total + WEIGHTS["yes"] * functional.cross_entropy(heads[known][:, 2:4], at["yes"][known])
-    known = (at["span"][:, 0] >= 0) & (at["trick"] != 1)
-    if known.any():
-        starts = functional.cross_entropy(first[known], at["span"][known, 0])
-        total = total + WEIGHTS["span"] * (starts + functional.cross_entropy(last[known], at["span"][known, 1]))
+    decided = functional.cross_entropy(heads[:, 2:4], at["yes"].clamp(min=0), reduction="none")
+    total = total + WEIGHTS["yes"] * known_mean(decided, known)
+    known = spans_known(at)
+    for place, said in enumerate((first, last)):
+        missed = functional.cross_entropy(said, at["span"][:, place].clamp(min=0), reduction="none")
+        total = total + WEIGHTS["span"] * known_mean(missed, known)
     means = per_statement(support, at["owner"], at["support"].shape[1])
-    known = at["support"] >= 0
-    if known.any():
-        total = total + WEIGHTS["support"] * functional.binary_cross_entropy_with_logits(
-            means[known], at["support"][known]
-        )
-    return total
+    return total + WEIGHTS["support"] * known_mean(_apart(means, at["support"]), at["support"] >= 0)
+
+
+def spans_known(at: dict[str, Any]) -> Any:
+    """Of which examples of a batch the few words that answer are known."""
+    return (at["span"][:, 0] >= 0) & (at["trick"] != 1)
+
+
+def known_mean(values: Any, known: Any) -> Any:
+    """The mean of those that are known; 0 where none is."""
+    from benchmarks.reader.network import torch
+
+    return torch.where(known, values, 0.0).sum() / known.sum().clamp(min=1)
+
+
+def _apart(said: Any, label: Any) -> Any:
+    from benchmarks.reader.network import torch
+
+    return torch.nn.functional.binary_cross_entropy_with_logits(said, label.clamp(min=0.0), reduction="none")
 
 
 class WeightTrainer:
@@ -177,41 +191,27 @@ class Pace:
     epochs: int
     seconds: float = math.inf
 
-    def batches(
-        self, shown: Sequence[EncodedExample], seed: int, size: int
-    ) -> Iterator[tuple[float, dict[str, NDArray[Any]]]]:
-        """Each batch with the share of the training that is done before it; made beside the training."""
+    def batches(self, shelf: Shelf, seed: int, size: int) -> Iterator[tuple[float, dict[str, Any]]]:
+        """Each batch with the share of the training that is done before it."""
         random, started, step = Random(seed), time.time(), 0
-        steps = self.epochs * math.ceil(len(shown) / size)
+        steps = self.epochs * math.ceil(len(shelf) / size)
         for epoch in range(self.epochs):
-            for batch in ahead(batches(shown, size, random)):
+            for batch in shelf.batches(size, random):
                 done = max(step / steps, (time.time() - started) / self.seconds)
                 if done >= 1:
                     note(f"the time is up in epoch {epoch + 1} of {self.epochs}, after {step} of {steps} steps")
                     return
                 yield done, batch
                 step += 1
+                if step % TELL == 0:
+                    note(f"{step} steps, {time.time() - started:.0f} s, {done:.2f} done")
             note(f"epoch {epoch + 1} of {self.epochs}, {time.time() - started:.0f} s")
 
 
-def ahead(made: Iterator[dict[str, NDArray[Any]]], room: int = 8) -> Iterator[dict[str, NDArray[Any]]]:
-    """The same, some of them made in a thread before they are asked for."""
-    waiting: queue.Queue[dict[str, NDArray[Any]] | None] = queue.Queue(room)
-
-    def fill() -> None:
-        for one in made:
-            waiting.put(one)
-        waiting.put(None)
-
-    threading.Thread(target=fill, daemon=True).start()
-    while (one := waiting.get()) is not None:
-        yield one
-
-
-def fit(model: Any, shown: Sequence[EncodedExample], pace: Pace, rate: float, seed: int) -> None:
+def fit(model: Any, shelf: Shelf, pace: Pace, rate: float, seed: int) -> None:
     """Teach a network what is known of the examples."""
     trainer = WeightTrainer(model, rate)
-    for done, batch in pace.batches(shown, seed, SIZE):
+    for done, batch in pace.batches(shelf, seed, SIZE):
         trainer.step(loss_of(model, batch), done)
     trainer.finish()
 
@@ -305,6 +305,7 @@ def main() -> None:
         return
     whole = given.base.suffix == ".onnx"
     from benchmarks.reader.network import ReaderNetwork, torch, write
+    from benchmarks.reader.shelf import Shelf
 
     leave_out_answers(sets, ReaderNetwork(network_state(read_tensors(CARRIED))).cuda())
     shown, held = dealt_out(sets, PART if whole else {}, given.seed)
@@ -312,7 +313,7 @@ def main() -> None:
     torch.manual_seed(given.seed)
     start = network_state(read_tensors(given.base)) if whole else unpacked(given.base)
     model = ReaderNetwork(start).cuda()
-    fit(model, shown, Pace(given.epochs), given.rate, given.seed)
+    fit(model, Shelf(shown), Pace(given.epochs), given.rate, given.seed)
     for name, found in held.items():
         if found:
             print(f"{name}: {figures(model, found)}", flush=True)
@@ -344,7 +345,7 @@ def dealt_out(
 
 def made_sets(data: Path, tokenizer: Path) -> dict[str, list[EncodedExample]]:
     """The examples of every set in tokens, made by all processors."""
-    jobs = [(name, part) for name in (*FILES, *MADE) for part in range(PARTS if name == "squad1" else 1)]
+    jobs = [(name, part) for name in (*FILES, *MADE) for part in range(PARTS if name in IN_PARTS else 1)]
     sets: dict[str, list[EncodedExample]] = {}
     with ProcessPoolExecutor() as pool:
         for (name, _), found in zip(jobs, pool.map(partial(encoded, data, tokenizer), jobs), strict=True):

@@ -13,7 +13,15 @@ from typing import Any
 import pytest
 
 from benchmarks.asked.__main__ import indexed
-from benchmarks.asked.questions import HELD_OUT, NONE, collections, questions
+from benchmarks.asked.questions import (
+    HELD_OUT,
+    NONE,
+    PARTLY_HELD_OUT,
+    collections,
+    held_out_questions,
+    is_held_out,
+    questions,
+)
 from benchmarks.asked.sources import DEBIAN, GATHERED, MADE, PACKAGES
 from benchmarks.asked.windows import windows
 from benchmarks.reader import packed
@@ -70,5 +78,14 @@ async def _windows(name: str, count: int) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as home:
         async with Engine.open(load_settings(home=Path(home), embedder="hash")) as engine:
             await engine.ingest(IngestRequest(scope, (str(folder),)))
-            index = await indexed(engine, scope, folder)
+            index = await indexed(engine, scope, folder, held_out=False)
             return [row async for row in windows(engine, name, index, questions(name)[:count])]
+
+
+def test_some_documents_are_kept_from_teaching_but_not_all() -> None:
+    for name in PARTLY_HELD_OUT:
+        held = held_out_questions(name)
+        assert 0 < len(held) < len(questions(name))
+        taught = {one.evidence.document for one in questions(name)} - {one.evidence.document for one in held}
+        assert not any(is_held_out(name, document) for document in taught)
+    assert all(held_out_questions(name) == questions(name) for name in HELD_OUT)

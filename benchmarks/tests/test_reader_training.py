@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from benchmarks.reader import base, train
-from benchmarks.reader.encode import NOWHERE, ExampleEncoder, batches, collated
+from benchmarks.reader.encode import NOWHERE, ExampleEncoder, collated, grouped
 from benchmarks.reader.example import Example
 from benchmarks.reader.export import STEPS, layout, quantised, read_tensors, write_reader
 from benchmarks.reader.needs import check, need
@@ -102,7 +102,8 @@ def test_a_matrix_in_bytes_is_near_the_matrix(rows: list[list[float]]) -> None:
     assert (scale > 0).all()
     assert np.abs(steps.astype(int)).max() <= STEPS + 1
     step = scale.astype(np.float32)[:, None]
-    assert (np.abs(steps * step - matrix) <= 0.51 * step + 1e-6).all()
+    half = float(np.finfo(np.float16).smallest_subnormal) / 2  # as far as a step may be from the one that was meant
+    assert (np.abs(steps * step - matrix) <= 0.51 * step + (STEPS + 1) * half).all()
 
 
 def test_packed_weights_are_near_the_weights(tmp_path: Path) -> None:
@@ -184,15 +185,12 @@ def test_a_batch_marks_question_passage_and_statements() -> None:
     assert batch["span"][1:].tolist() == [[NOWHERE, NOWHERE]] * 2
 
 
-def test_batches_hold_each_example_once_in_an_order_of_the_seed() -> None:
-    examples = [Example(f"Who {'was ' * (at % 7)}{at}?", "", ["Ada. " * (1 + at % 5)], about=1) for at in range(50)]
-    encoded = [ENCODER.encode(one, Random(1)) for one in examples]
-    orders = [
-        [tuple(row[row > 0]) for batch in batches(encoded, 8, Random(seed)) for row in batch["ids"]]
-        for seed in (1, 1, 2)
-    ]
+def test_groups_hold_each_place_once_in_an_order_of_the_seed_those_of_like_length_together() -> None:
+    shown, lengths = np.array([*range(90), 7, 7]), np.arange(90) % 9
+    orders = [[group.tolist() for group in grouped(shown, lengths, 8, Random(seed))] for seed in (1, 1, 2)]
     assert orders[0] == orders[1] != orders[2]
-    assert sorted(orders[0]) == sorted(tuple(one.ids) for one in encoded)
+    assert sorted(place for group in orders[0] for place in group) == sorted(shown.tolist())
+    assert all(np.ptp(lengths[group]) <= 1 for group in orders[0])
 
 
 class RecordingSession:

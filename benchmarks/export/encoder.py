@@ -65,8 +65,9 @@ class EncoderLayers:
         self._level = g.tensor("level", np.array(1 / VALUE_LEVELS, dtype=np.float32))
         self._middle = g.tensor("middle", np.array(VALUE_LEVELS + 1, dtype=np.uint8))
 
-    def after(self, hidden: str, mask: str = "") -> str:
-        """The last layer's vectors of embedded tokens (texts, tokens, width), in the same shape.
+    def after(self, hidden: str, mask: str = "", layers: range | None = None) -> str:
+        """The last layer's vectors of embedded tokens (texts, tokens, width), in the same shape; or those of some
+        `layers`, of what the one before them gave.
 
         Without a mask every token counts, so all texts of a run must be of one length; attention is then faster.
         """
@@ -74,7 +75,7 @@ class EncoderLayers:
         shape = g.node("Shape", hidden)
         rows = g.node("Reshape", hidden, self._flat)
         middles = g.node("Expand", self._middle, g.node("Shape", rows, start=0, end=1))
-        for number in range(self._sizes.layers):
+        for number in layers or range(self._sizes.layers):
             rows = self._layer(rows, f"l{number}.", shape=shape, mask=mask, middles=middles)
         return g.node("Reshape", rows, shape)
 

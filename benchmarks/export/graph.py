@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,10 @@ FORMAT = 8
 ELSEWHERE = "weights"
 """What stands for the file of tensors that are given when the graph is opened; there is no such file."""
 
-Shape = Sequence[str | int]
+Shape: TypeAlias = Sequence[str | int]
 """A size that is a name may differ from run to run."""
+Branch: TypeAlias = Callable[[], Sequence[str]]
+"""Makes the nodes of a branch and names what it gives."""
 
 
 class Graph:
@@ -31,6 +33,7 @@ class Graph:
         self._onnx = need("onnx", ["onnx"])
         self._name = name
         self._nodes: list[Any] = []
+        self._made = 0
         self._tensors: list[Any] = []
         self._inputs: list[Any] = []
         self._outputs: list[Any] = []
@@ -42,11 +45,13 @@ class Graph:
 
     def result(self, name: str, value: str, dtype: str, shape: Shape) -> None:
         """An output, of what `node` returned."""
-        self._nodes.append(self._onnx.helper.make_node("Identity", [value], [name], name))
+        self._add(self._onnx.helper.make_node("Identity", [value], [name], name))
         self._outputs.append(self._onnx.helper.make_tensor_value_info(name, self._kind(dtype), shape))
 
     def tensor(self, name: str, values: NDArray[Any]) -> str:
-        """A constant, written into the file."""
+        """A constant, written into the file; once, however often it is asked for."""
+        if any(one.name == name for one in self._tensors):
+            return name
         self._tensors.append(self._onnx.numpy_helper.from_array(np.asarray(values, order="C"), name))
         return name
 
@@ -69,10 +74,33 @@ class Graph:
         self, operator: str, *inputs: str, domain: str = OPERATORS, **attributes: float | str | Sequence[int]
     ) -> str:
         """An operator with one output, whose name is returned."""
-        output = f"{operator}_{len(self._nodes)}"
-        made = self._onnx.helper.make_node(operator, inputs, [output], output, domain=domain, **attributes)
-        self._nodes.append(made)
+        output = f"{operator}_{self._made}"
+        self._add(self._onnx.helper.make_node(operator, inputs, [output], output, domain=domain, **attributes))
         return output
+
+    def chosen(self, condition: str, then: Branch, otherwise: Branch, dtype: str, shapes: Sequence[Shape]) -> list[str]:
+        """What one of two branches gives; only that one runs. Both may use all that was made before.
+
+        `shapes` are those of what a branch gives, all of one type.
+        """
+        branches = {
+            "then_branch": self._branch(then, dtype, shapes),
+            "else_branch": self._branch(otherwise, dtype, shapes),
+        }
+        outputs = [f"If_{self._made}_{number}" for number in range(len(shapes))]
+        self._add(self._onnx.helper.make_node("If", [condition], outputs, f"If_{self._made}", **branches))
+        return outputs
+
+    def _branch(self, make: Branch, dtype: str, shapes: Sequence[Shape]) -> Any:
+        helper, outside, self._nodes = self._onnx.helper, self._nodes, []
+        given = [self.node("Identity", value) for value in make()]
+        outputs = [
+            helper.make_tensor_value_info(name, self._kind(dtype), shape)
+            for name, shape in zip(given, shapes, strict=True)
+        ]
+        made = helper.make_graph(self._nodes, f"branch {self._made}", [], outputs)
+        self._nodes = outside
+        return made
 
     def cast(self, value: str, dtype: str) -> str:
         """The value in another type."""
@@ -86,6 +114,10 @@ class Graph:
         raw = helper.make_model(graph, ir_version=FORMAT, opset_imports=sets).SerializeToString(deterministic=True)
         path.write_bytes(raw)
         return hashlib.sha256(raw).hexdigest()
+
+    def _add(self, node: Any) -> None:
+        self._nodes.append(node)
+        self._made += 1
 
     def _kind(self, dtype: str) -> int:
         return int(self._onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))

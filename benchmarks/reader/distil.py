@@ -21,6 +21,7 @@ from benchmarks.reader.export import network_state, read_tensors
 from benchmarks.reader.needs import check, note
 from benchmarks.reader.train import (
     CARRIED,
+    EARLY,
     PART,
     SIZE,
     WEIGHTS,
@@ -48,12 +49,20 @@ SPARED = {"companies": 0.5, "tables": 0.6, "boolq": 0.7}
 
 
 def taught_loss(model: Any, said: tuple[Any, Any, Any, Any], batch: dict[str, Any]) -> Any:
-    """How far a reader is from what is known of each example and from what the teacher says of it."""
+    """How far a reader, half way up too, is from what is known of each example and what the teacher says of it."""
+    from benchmarks.reader.network import torch
+
+    with torch.autocast("cuda", torch.bfloat16):
+        last, early = model.readings(batch["ids"], batch["mask"], batch["kinds"], batch["owner"])
+    return far_from(last, said, batch) + EARLY * far_from(early, said, batch)
+
+
+def far_from(own: tuple[Any, Any, Any, Any], said: tuple[Any, Any, Any, Any], batch: dict[str, Any]) -> Any:
+    """How far one reading of a batch is from what is known and from what the teacher says."""
     from benchmarks.reader.network import per_statement, torch
 
     functional = torch.nn.functional
-    with torch.autocast("cuda", torch.bfloat16):
-        first, last, support, heads = model(batch["ids"], batch["mask"], batch["kinds"], batch["owner"])
+    first, last, support, heads = own
     total = torch.zeros((), device="cuda")
     for place, name, weight in ((0, "about", 1.0), (1, "trick", WEIGHTS["trick"])):
         aim = _aim(batch[name], torch.sigmoid(said[3][:, place]))
@@ -61,8 +70,8 @@ def taught_loss(model: Any, said: tuple[Any, Any, Any, Any], batch: dict[str, An
     aim = _one_of(batch["yes"], said[3][:, 2:4])
     missed = functional.cross_entropy(heads[:, 2:4], aim, reduction="none")
     total = total + WEIGHTS["yes"] * known_mean(missed, batch["yes"] >= 0)
-    for place, (own, other) in enumerate(((first, said[0]), (last, said[1]))):
-        missed = functional.cross_entropy(own, _one_of(batch["span"][:, place], other), reduction="none")
+    for place, (guess, other) in enumerate(((first, said[0]), (last, said[1]))):
+        missed = functional.cross_entropy(guess, _one_of(batch["span"][:, place], other), reduction="none")
         total = total + WEIGHTS["span"] * known_mean(missed, spans_known(batch))
     count = batch["support"].shape[1]
     means = per_statement(support, batch["owner"], count)

@@ -15,6 +15,7 @@ import argparse
 import io
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -48,6 +49,9 @@ PLAIN = {
     "span.weight": "span.w", "span.bias": "span.b", "support.weight": "support.w", "support.bias": "support.b",
     "pool.weight": "pool.w", "pool.bias": "pool.b", "out.weight": "out.w", "out.bias": "out.b",
 }  # fmt: skip
+EARLY = "early."
+"""Before the names of the heads half way up."""
+PLAIN |= {f"{EARLY}{long}": f"{EARLY}{short}" for long, short in PLAIN.items() if not long.startswith("bert.")}
 """Tensors that stay as they are, by their name in the network."""
 
 
@@ -80,7 +84,8 @@ def layout(state: Tensors) -> dict[str, NDArray[Any]]:
     out["emb.word.w"], out["emb.word.s"] = quantised(state["bert.embeddings.word_embeddings.weight"])
     out["emb.place"] = state["bert.embeddings.position_embeddings.weight"][:WINDOW].astype(np.float16)
     for long, short in PLAIN.items():
-        out[short] = state[long].astype(np.float16)
+        if long in state:
+            out[short] = state[long].astype(np.float16)
     return out
 
 
@@ -91,7 +96,7 @@ def network_state(tensors: Tensors) -> dict[str, NDArray[np.float32]]:
         steps: NDArray[np.float32] = tensors[f"{name}.w"].astype(np.float32)
         return steps * tensors[f"{name}.s"].astype(np.float32)[:, None]
 
-    out = {long: tensors[short].astype(np.float32) for long, short in PLAIN.items()}
+    out = {long: tensors[short].astype(np.float32) for long, short in PLAIN.items() if short in tensors}
     out["bert.embeddings.word_embeddings.weight"] = full("emb.word")
     out["bert.embeddings.position_embeddings.weight"] = tensors["emb.place"].astype(np.float32)
     for layer in range(layers_of(tensors)):
@@ -110,23 +115,33 @@ def write_reader(tensors: Tensors, path: Path, *, heads: int = HEADS) -> str:
     """Write the tensors of `layout` and what is computed with them, as in `network`. Returns the file's SHA-256.
 
     Takes `ids`, `kinds` (0: question, 1: passage), `mask` and `inside` (is the token part of a statement?), all (texts,
-    tokens). Gives `spans` (texts, 2, tokens), scores of each token as the answer's first and as its last, `support`
-    (texts, tokens), log-odds that it carries the answer, and `heads` (texts, 4): about, trick, no, yes.
+    tokens), and `least`: where the reading half way up finds that texts answer with log-odds below it, that reading is
+    given and the other layers do not run. Gives `spans` (texts, 2, tokens), scores of each token as the answer's first
+    and as its last, `support` (texts, tokens), log-odds that it carries the answer, and `heads` (texts, 4): about,
+    trick, no, yes.
     """
     g = Graph("statement reader")
     each = ("texts", "tokens")
     ids, kinds, mask = g.given("ids", "int64", each), g.given("kinds", "int64", each), g.given("mask", "int32", each)
-    inside = g.given("inside", "bool", each)
+    inside, least = g.given("inside", "bool", each), g.given("least", "float32", ())
     for name, values in tensors.items():
         g.tensor(name, as_kept(name, values))
     width, wide = tensors["emb.word.w"].shape[1], len(tensors["l0.fi.w"])
     sizes = Sizes(layers_of(tensors), heads, width, wide, EPSILON)
-    hidden = EncoderLayers(g, sizes).after(embedded(g, ids, kinds), mask)
-    spans = spans_of(g, hidden, inside)
-    g.result("spans", spans, "float32", ("texts", 2, "tokens"))
-    support = support_of(g, hidden)
-    g.result("support", support, "float32", each)
-    g.result("heads", heads_of(g, hidden, spans, support, inside), "float32", ("texts", 4))
+    layers, half = EncoderLayers(g, sizes), sizes.layers // 2
+    between = layers.after(embedded(g, ids, kinds), mask, range(half))
+    early = Heads(g, inside, EARLY).reading(between)
+    about = g.node("Gather", early[2], g.tensor("opening", np.array(0)), axis=1)
+    shapes = {"spans": ("texts", 2, "tokens"), "support": each, "heads": ("texts", 4)}
+    found = g.chosen(
+        g.node("GreaterOrEqual", g.node("ReduceMax", about, keepdims=0), least),
+        lambda: Heads(g, inside).reading(layers.after(between, mask, range(half, sizes.layers))),
+        lambda: early,
+        "float32",
+        list(shapes.values()),
+    )
+    for (name, shape), value in zip(shapes.items(), found, strict=True):
+        g.result(name, value, "float32", shape)
     return g.write(path)
 
 
@@ -140,33 +155,49 @@ def embedded(g: Graph, ids: str, kinds: str) -> str:
     return g.node("LayerNormalization", total, "emb.norm.w", "emb.norm.b", axis=-1, epsilon=EPSILON)
 
 
-def spans_of(g: Graph, hidden: str, inside: str) -> str:
-    """Scores as first and last token of the answer; those of tokens outside of statements are never chosen."""
-    turned = g.node("Transpose", "span.w", perm=[1, 0])
-    scores = g.node("Transpose", g.node("Add", g.node("MatMul", hidden, turned), "span.b"), perm=[0, 2, 1])
-    never = g.tensor("never", np.array(NEVER, dtype=np.float32))
-    return g.node("Where", g.node("Unsqueeze", inside, g.tensor("second", np.array([1]))), scores, never)
+@dataclass(frozen=True, slots=True)
+class Heads:
+    """The heads in a graph, by the tensors whose names begin with `at`."""
 
+    graph: Graph
+    inside: str
+    at: str = ""
 
-def support_of(g: Graph, hidden: str) -> str:
-    """For each token the log-odds that it carries the answer."""
-    turned = g.node("Transpose", "support.w", perm=[1, 0])
-    scores = g.node("Add", g.node("MatMul", hidden, turned), "support.b")
-    return g.node("Squeeze", scores, g.tensor("each", np.array([-1])))
+    def reading(self, hidden: str) -> list[str]:
+        """Spans, support and verdicts."""
+        spans, support = self._spans(hidden), self._support(hidden)
+        return [spans, support, self._verdicts(hidden, spans, support)]
 
+    def _spans(self, hidden: str) -> str:
+        """Scores as first and last token of the answer; those of tokens outside of statements are never chosen."""
+        g = self.graph
+        turned = g.node("Transpose", f"{self.at}span.w", perm=[1, 0])
+        scores = g.node(
+            "Transpose", g.node("Add", g.node("MatMul", hidden, turned), f"{self.at}span.b"), perm=[0, 2, 1]
+        )
+        never = g.tensor("never", np.array(NEVER, dtype=np.float32))
+        return g.node("Where", g.node("Unsqueeze", self.inside, g.tensor("second", np.array([1]))), scores, never)
 
-def heads_of(g: Graph, hidden: str, spans: str, support: str, inside: str) -> str:
-    """From the opening token, the mean where the answer may stand, and the mean of what supports it."""
-    likely = g.node("ReduceMean", g.node("Softmax", spans, axis=-1), "second", keepdims=1)
-    place = g.node("Squeeze", g.node("MatMul", likely, hidden), "second")
-    weight = g.node("Mul", g.node("Sigmoid", support), g.cast(inside, "float32"))
-    tiny = g.tensor("tiny", np.array(1e-3, dtype=np.float32))
-    total = g.node("Add", g.node("ReduceSum", weight, "second", keepdims=1), tiny)
-    share = g.node("Unsqueeze", g.node("Div", weight, total), "second")
-    held = g.node("Squeeze", g.node("MatMul", share, hidden), "second")
-    opening = g.node("Gather", hidden, g.tensor("opening", np.array(0)), axis=1)
-    pooled = g.node("Gemm", g.node("Concat", opening, place, held, axis=1), "pool.w", "pool.b", transB=1)
-    return g.node("Gemm", g.node("Tanh", pooled), "out.w", "out.b", transB=1)
+    def _support(self, hidden: str) -> str:
+        """For each token the log-odds that it carries the answer."""
+        g = self.graph
+        turned = g.node("Transpose", f"{self.at}support.w", perm=[1, 0])
+        scores = g.node("Add", g.node("MatMul", hidden, turned), f"{self.at}support.b")
+        return g.node("Squeeze", scores, g.tensor("each", np.array([-1])))
+
+    def _verdicts(self, hidden: str, spans: str, support: str) -> str:
+        """From the opening token, the mean where the answer may stand, and the mean of what supports it."""
+        g, at = self.graph, self.at
+        likely = g.node("ReduceMean", g.node("Softmax", spans, axis=-1), "second", keepdims=1)
+        place = g.node("Squeeze", g.node("MatMul", likely, hidden), "second")
+        weight = g.node("Mul", g.node("Sigmoid", support), g.cast(self.inside, "float32"))
+        tiny = g.tensor("tiny", np.array(1e-3, dtype=np.float32))
+        total = g.node("Add", g.node("ReduceSum", weight, "second", keepdims=1), tiny)
+        share = g.node("Unsqueeze", g.node("Div", weight, total), "second")
+        held = g.node("Squeeze", g.node("MatMul", share, hidden), "second")
+        opening = g.node("Gather", hidden, g.tensor("opening", np.array(0)), axis=1)
+        pooled = g.node("Gemm", g.node("Concat", opening, place, held, axis=1), f"{at}pool.w", f"{at}pool.b", transB=1)
+        return g.node("Gemm", g.node("Tanh", pooled), f"{at}out.w", f"{at}out.b", transB=1)
 
 
 def as_kept(name: str, values: NDArray[Any]) -> NDArray[Any]:

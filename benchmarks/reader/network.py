@@ -51,7 +51,7 @@ class ReadingHeads(torch.nn.Module):  # type: ignore[misc]  # torch need not be 
 
 
 class ReaderNetwork(ReadingHeads):
-    """BERT with the heads: what Kedge carries."""
+    """BERT with the heads, and with the same heads half way up: what Kedge carries."""
 
     def __init__(self, base: dict[str, NDArray[np.float32]]) -> None:
         """With the layers of the encoder's tensors, or of a whole reader, heads included."""
@@ -65,11 +65,23 @@ class ReaderNetwork(ReadingHeads):
             max_position_embeddings=len(base[PLACES if PLACES in base else f"bert.{PLACES}"]),
         )
         self.bert = transformers.BertModel(config, add_pooling_layer=False)
-        _load(self if "out.weight" in base else self.bert, base)
+        self.early = ReadingHeads(WIDTH)
+        whole = "out.weight" in base
+        if whole and "early.out.weight" not in base:
+            base = base | {f"early.{name}": base[name] for name in self.early.state_dict()}
+        _load(self if whole else self.bert, base)
 
     def forward(self, ids: Any, mask: Any, kinds: Any, owner: Any) -> tuple[Any, Any, Any, Any]:
+        """What is read after the last layer."""
         hidden = self.bert(input_ids=ids, attention_mask=mask, token_type_ids=kinds).last_hidden_state
         return self.read(hidden, owner)
+
+    def readings(self, ids: Any, mask: Any, kinds: Any, owner: Any) -> tuple[tuple[Any, Any, Any, Any], ...]:
+        """The same, and what is read half way up."""
+        after = self.bert(
+            input_ids=ids, attention_mask=mask, token_type_ids=kinds, output_hidden_states=True
+        ).hidden_states
+        return self.read(after[-1], owner), self.early.read(after[len(after) // 2], owner)
 
 
 class TeacherNetwork(ReadingHeads):
@@ -91,6 +103,10 @@ class TeacherNetwork(ReadingHeads):
         """As the reader; it knows no kinds of tokens."""
         hidden = self.encoder(input_ids=self.numbers[ids], attention_mask=mask).last_hidden_state
         return self.read(hidden, owner)
+
+    def readings(self, ids: Any, mask: Any, kinds: Any, owner: Any) -> tuple[tuple[Any, Any, Any, Any], ...]:
+        """The one reading there is."""
+        return (self(ids, mask, kinds, owner),)
 
 
 def every_second_layer(state: Mapping[str, NDArray[np.float32]]) -> dict[str, NDArray[np.float32]]:

@@ -50,6 +50,8 @@ HELD = {"squad2": 0.1, "asked": 0.0, "found": 0.0, "asked-held": 1.0}
 UNLIKELY = 1.0
 """Log-odds of the carried reader from which on a passage that was found beside the answer may answer too."""
 WEIGHTS = {"trick": 1.0, "yes": 0.7, "span": 0.5, "support": 0.5}
+EARLY = 0.3
+"""How much the reading half way up counts beside the last."""
 RATE, SIZE, MEAN = 3e-4, 384, 0.998
 TELL = 200
 """Steps after which is said how far it is."""
@@ -105,11 +107,19 @@ def encoded(data: Path, tokenizer: Path, job: tuple[str, int]) -> list[EncodedEx
 
 def loss_of(model: Any, at: dict[str, Any]) -> Any:
     """What is known of each example of a batch, weighted. Nothing is asked back from the GPU."""
+    from benchmarks.reader.network import torch
+
+    with torch.autocast("cuda", torch.bfloat16):
+        last, *early = model.readings(at["ids"], at["mask"], at["kinds"], at["owner"])
+    return sum((EARLY * missed_by(one, at) for one in early), missed_by(last, at))
+
+
+def missed_by(reading: tuple[Any, Any, Any, Any], at: dict[str, Any]) -> Any:
+    """How far one reading of a batch is from what is known of it."""
     from benchmarks.reader.network import per_statement, torch
 
     functional = torch.nn.functional
-    with torch.autocast("cuda", torch.bfloat16):
-        first, last, support, heads = model(at["ids"], at["mask"], at["kinds"], at["owner"])
+    first, last, support, heads = reading
     total = torch.zeros((), device="cuda")
     for place, name, weight in ((0, "about", 1.0), (1, "trick", WEIGHTS["trick"])):
         total = total + weight * known_mean(_apart(heads[:, place], at[name]), at[name] >= 0)

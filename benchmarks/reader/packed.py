@@ -1,12 +1,15 @@
-"""Examples that are packed before training: questions that were written for it, and readings of questions to tables.
+"""Examples that are packed before training: written questions, readings of questions to tables, what sentences state.
 
 asked.jsonl.xz     python -m benchmarks.asked --sources FOLDER --out asked.jsonl.xz
 plans.jsonl.xz     python -m benchmarks.table_plans.worded --out plans.jsonl.xz
+relations.jsonl.xz python -m benchmarks.relations.asked --out relations.jsonl.xz
+relations-held.jsonl.xz  the same with --held-out
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -48,16 +51,28 @@ def _window(row: dict[str, Any], question: str) -> Example:
 
 def plans(path: Path, random: Random) -> Iterator[Example]:
     """The likeliest readings of a question to a table, each with its value, in any order: which are right."""
+    yield from (_in_any_order(row, random, "plans") for row in load(path))
+
+
+def relations(path: Path, random: Random) -> Iterator[Example]:
+    """What a sentence may state, each asked for by itself, or all at once in any order."""
     for row in load(path):
-        order = list(range(len(row["statements"])))
-        random.shuffle(order)
-        yield Example(
-            row["question"],
-            row["identity"],
-            [row["statements"][at] for at in order],
-            about=int(bool(row["support"])),
-            trick=UNKNOWN,
-            support={place for place, at in enumerate(order) if at in row["support"]},
-            support_known=True,
-            source="plans",
-        )
+        if row["type"] == "relation":
+            yield replace(_window(row, row["question"]), source="relations")
+        else:
+            yield _in_any_order(row, random, "relations")
+
+
+def _in_any_order(row: dict[str, Any], random: Random, source: str) -> Example:
+    order = list(range(len(row["statements"])))
+    random.shuffle(order)
+    return Example(
+        row["question"],
+        row["identity"],
+        [row["statements"][at] for at in order],
+        about=int(bool(row["support"])),
+        trick=UNKNOWN,
+        support={place for place, at in enumerate(order) if at in row["support"]},
+        support_known=True,
+        source=source,
+    )

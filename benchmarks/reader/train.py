@@ -40,13 +40,16 @@ IN_PARTS = ("hotpot", "squad1")
 """Sets whose examples several processes make."""
 PART = {"squad1": 0.5}
 """What part of a large set is shown, another one for each seed, where a reader is trained further."""
-TIMES = {"pubmed": 3, "quac": 4, "squad2": 3}
+TIMES = {"pubmed": 3, "quac": 4, "squad2": 3, "relations": 3}
 """How often a small set is shown in one epoch."""
 ASKED = 5
 """How often a window of the written questions that answers is shown in one epoch."""
-AS_THEY_ARE = ("boolq", "quac", "tables", "companies", "privacy", "notes", "asked", "found", "asked-held", "plans")
+AS_THEY_ARE = (
+    *("boolq", "quac", "tables", "companies", "privacy", "notes", "asked", "found", "asked-held", "plans"),
+    *("relations", "relations-held"),
+)
 """Sets whose questions are typed by people, or styled already."""
-HELD = {"squad2": 0.1, "asked": 0.0, "found": 0.0, "asked-held": 1.0}
+HELD = {"squad2": 0.1, "asked": 0.0, "found": 0.0, "asked-held": 1.0, "relations": 0.0, "relations-held": 1.0}
 UNLIKELY = 1.0
 """Log-odds of the carried reader from which on a passage that was found beside the answer may answer too."""
 WEIGHTS = {"trick": 1.0, "yes": 0.7, "span": 0.5, "support": 0.5}
@@ -64,6 +67,7 @@ FILES = {
     "boolq": "boolq.jsonl.xz", "pubmed": "pubmedqa.jsonl.xz", "privacy": "privacy_qa.jsonl.xz",
     "quac": "quac.jsonl.xz", "tables": "wikitablequestions.tar.xz", "asked": "asked.jsonl.xz",
     "found": "asked.jsonl.xz", "asked-held": "asked-held.jsonl.xz", "plans": "plans.jsonl.xz",
+    "relations": "relations.jsonl.xz", "relations-held": "relations-held.jsonl.xz",
 }  # fmt: skip
 """The sets that are read; the others are made."""
 MADE = {"companies": 18_000, "notes": 9_000}
@@ -89,6 +93,8 @@ def examples(data: Path, name: str, part: int, random: Random) -> Sequence[Examp
         "found": lambda: packed.found(path),
         "asked-held": lambda: packed.asked(path, random, 1),
         "plans": lambda: packed.plans(path, random),
+        "relations": lambda: packed.relations(path, random),
+        "relations-held": lambda: packed.relations(path, random),
     }
     return list(read_here[name]())
 

@@ -38,6 +38,10 @@ LEAST = 0.03
 FOLDS = 6
 
 
+Stated = tuple[frozenset[str], str, frozenset[str]]
+"""Subjects, predicate and objects of a triple: any of them will do."""
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A candidate that was judged."""
@@ -54,8 +58,14 @@ class Judged:
     mode: str
     stated: bool
     """Whether it states a relation."""
+    title: str
+    """Of its document."""
     text: str
     """Of its passage, as it is read."""
+    place: tuple[int, int]
+    """Where it stands there."""
+    listed: tuple[Stated, ...]
+    """What it states, or the one triple that was judged."""
     candidates: tuple[RelationCandidate, ...]
     rights: tuple[bool, ...]
 
@@ -94,36 +104,49 @@ def judged() -> Iterable[Judged]:
         source, title, sentence, mode, stated = (part.strip() for part in line.split(" | "))
         if source == "squad1":
             article, _, at = title.partition("#")
-            passage = _passage(articles[article][int(at)], article.replace("_", " "))
+            passage = passage_of(articles[article][int(at)], article.replace("_", " "))
         else:
-            article, passage = title, _passage(sentence, title)
-        found, text = _candidates(passage, sentence)
-        triples = () if stated == "-" else tuple(_by_key(parsed(one)) for one in stated.split(";"))
-        if mode in ("all", "random"):
-            rights = [_states(one, triples) for one in found]
-        else:
-            found = [one for one in found if _is(one, triples[0])][:1]
-            rights = [mode == "right"] * len(found)
-        yield Judged(f"{source} {article}", mode, bool(triples), text, tuple(found), tuple(rights))
+            article, passage = title, passage_of(sentence, title)
+        yield judged_sentence(f"{source} {article}", passage, sentence, mode, stated)
+
+
+def judged_sentence(document: str, passage: Passage, sentence: str, mode: str, stated: str) -> Judged:
+    """A sentence of a passage with what was said of it."""
+    found, text, place = _candidates(passage, sentence)
+    triples = () if stated == "-" else tuple(_by_key(parsed(one)) for one in stated.split(";"))
+    if mode in ("all", "random"):
+        rights = [states(one, triples) for one in found]
+    else:
+        found = [one for one in found if _is(one, triples[0])][:1]
+        rights = [mode == "right"] * len(found)
+    return Judged(
+        document,
+        mode,
+        bool(triples),
+        passage.title,
+        text,
+        place,
+        triples,
+        tuple(found),
+        tuple(rights),
+    )
 
 
 def _candidates(
     passage: Passage, sentence: str, titles: frozenset[str] | None = None
-) -> tuple[list[RelationCandidate], str]:
-    """What the sentence may state, and the text of its passage as it is read."""
+) -> tuple[list[RelationCandidate], str, tuple[int, int]]:
+    """What the sentence may state, the text of its passage as it is read, and where the sentence stands there."""
     known = titles if titles is not None else frozenset(title_aliases(passage.title))
     mentions = discussed(passage.text, lambda keys: {key for key in keys if key in known})
     reader = RelationReader(passage, [place for one in mentions.values() for place in one.places])
     wanted = " ".join(sentence.split())
     found: list[RelationCandidate] = []
+    place = (0, 0)
     for start, end in reader.sentences():
         here = reader.candidates(start, end)
         if not found and " ".join(passage.text[start:end].split()).startswith(wanted[:60]):
-            found = here
-    return found, reader.text
-
-
-Stated = tuple[frozenset[str], str, frozenset[str]]
+            found, place = here, (start, end)
+    return found, reader.text, place
 
 
 def _by_key(stated: Stated) -> Stated:
@@ -131,13 +154,14 @@ def _by_key(stated: Stated) -> Stated:
     return frozenset(map(concept_key, subjects)), predicate, frozenset(map(concept_key, objects))
 
 
-def _states(one: RelationCandidate, triples: Sequence[Stated]) -> bool:
+def states(one: RelationCandidate, triples: Sequence[Stated]) -> bool:
+    """Whether a candidate is one of the triples."""
     for subjects, predicate, objects in triples:
         if one.cue.cue.predicate != predicate:
             continue
         ends = (one.subject.key, one.object.key)
         turned = (ends,) if predicate not in ("RELATED_TO", "COMPARED_TO") else (ends, ends[::-1])
-        if any(_named(first, subjects) and _named(second, objects) for first, second in turned):
+        if any(named(first, subjects) and named(second, objects) for first, second in turned):
             return True
     return False
 
@@ -146,7 +170,7 @@ def _is(one: RelationCandidate, triple: Stated) -> bool:
     return one.subject.key in triple[0] and one.cue.cue.predicate == triple[1] and one.object.key in triple[2]
 
 
-def _named(key: str, names: frozenset[str]) -> bool:
+def named(key: str, names: frozenset[str]) -> bool:
     """Whether a key is one of the names, give or take a word in front."""
     words = key.split()
     for name in names:
@@ -157,7 +181,8 @@ def _named(key: str, names: frozenset[str]) -> bool:
     return False
 
 
-def _passage(text: str, title: str) -> Passage:
+def passage_of(text: str, title: str) -> Passage:
+    """A text as a passage of a document so called."""
     return Passage(
         id=title, document_id=title, version_id="", index=0, text=text, start=0, end=len(text), content_hash="",
         token_count=0, title=title, url=title, external_id="",
@@ -173,15 +198,22 @@ def _articles() -> dict[str, list[str]]:
     return found
 
 
+def fold_of(one: Judged) -> int:
+    """The fold of a sentence; a fold holds whole documents."""
+    return zlib.crc32(one.document.encode()) % FOLDS
+
+
+def learn_folds(sentences: Sequence[Judged]) -> list[dict[str, float]]:
+    """For each fold the weights that are taught without it."""
+    return [learn([row for one in sentences if fold_of(one) != fold for row in one.rows]) for fold in range(FOLDS)]
+
+
 def try_folds(sentences: Sequence[Judged]) -> None:
     """Print how many triples are right and how many sentences that state one give a right one, out of fold.
 
-    Triples are taken as an ingest takes them; a fold holds whole documents.
+    Triples are taken as an ingest takes them.
     """
-    folds = [zlib.crc32(one.document.encode()) % FOLDS for one in sentences]
-    learnt = []
-    for fold in range(FOLDS):
-        learnt.append(learn([row for one, at in zip(sentences, folds, strict=True) if at != fold for row in one.rows]))
+    folds, learnt = [fold_of(one) for one in sentences], learn_folds(sentences)
     for threshold in (0.4, 0.5, 0.6, 0.7, 0.8):
         counts = {"all": Counter[str](), "random": Counter[str]()}
         for one, fold in zip(sentences, folds, strict=True):

@@ -231,8 +231,10 @@ def mean_of(folders: Sequence[Path]) -> dict[str, NDArray[np.float32]]:
 
 
 def half_way(one: Tensors, other: Tensors) -> dict[str, NDArray[np.float32]]:
-    """The mean of two readers, one trained further from the other: it keeps more of what the first could."""
-    return {name: 0.5 * one[name] + 0.5 * other[name] for name in other}
+    """The mean of two readers, one trained further from the other: it keeps more of what the other could.
+
+    What only the one has stays as it is."""
+    return {name: 0.5 * (value + other.get(name, value)) for name, value in one.items()}
 
 
 def main() -> None:

@@ -30,6 +30,8 @@ FILE = "reader.onnx"
 """Written by `python -m benchmarks.reader.export`: ms-marco-MiniLM-L-12-v2 (Apache-2.0), trained further."""
 NOT_READ = -20.0
 """Log-odds of what no window had room for."""
+LEAST = -3.0
+"""Log-odds that a passage answers, as read half way up: with less, the other layers are not computed."""
 _STARTS = 8
 """Likeliest first tokens that are looked at for the best span."""
 
@@ -101,8 +103,10 @@ class _Window:
 class Reader:
     """Reads passages for a question. The same passage is read the same way alone and among others."""
 
-    def __init__(self, model: Path, tokenizer: Tokenizer, threads: int) -> None:
+    def __init__(self, model: Path, tokenizer: Tokenizer, threads: int, least: float = LEAST) -> None:
+        """`least`: the log-odds from which on a passage is read to the end."""
         self._session = open_session(model, threads)
+        self._least = np.array(least, np.float32)
         self._tokenizer = tokenizer
         tokenizer.no_padding()
         tokenizer.no_truncation()
@@ -157,10 +161,9 @@ class Reader:
             "mask": np.ones(count, np.int32),
             "inside": window.owner >= 0,
         }
+        rows = {name: value[None] for name, value in given.items()}
         try:
-            spans, support, heads = self._session.run(
-                ["spans", "support", "heads"], {name: value[None] for name, value in given.items()}
-            )
+            spans, support, heads = self._session.run(["spans", "support", "heads"], {**rows, "least": self._least})
         except FAILURES as error:
             raise ModelError(f"The reader failed: {error}") from error
         scores = _Scores(window, support[0], *(_log_softmax(row) for row in spans[0]))

@@ -3,7 +3,7 @@
 Sentences of the set's passages are claims: as they stand, with their halves exchanged, and spoiled in one place (a
 number, a name, a denial), against their own passage among four others; and sentences of passages that are not there.
 
-python -m benchmarks.support [--set squad2] [--claims 150]
+python -m benchmarks.support [--set squad2] [--claims 150] [--embedder NAME]
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from benchmarks.data import folder
 from kedge.answer.write.support import Support
-from kedge.core.settings import load_settings
+from kedge.core.settings import Settings, load_settings
 from kedge.core.values import Passage, SearchHit
 from kedge.models.registry import open_embedder
 from kedge.text.evidence import quotable_spans
@@ -52,12 +52,12 @@ def variants(claim: str, names: list[str], random_: random.Random) -> Iterator[t
         yield "denial", f"{claim[: verb.end()]} not{claim[verb.end() :]}"
 
 
-async def measure(name: str, wanted: int) -> dict[str, tuple[int, int]]:
+async def measure(name: str, wanted: int, model: str) -> dict[str, tuple[int, int]]:
     random_ = random.Random(7)
     rows = [json.loads(line) for line in (folder(name) / "corpus.jsonl").read_text("utf-8").splitlines()]
     random_.shuffle(rows)
     names = sorted({match for row in rows[:200] for match in _NAME.findall(row["text"])})
-    embedder = open_embedder("minilm", load_settings(environ={}))
+    embedder = open_embedder(model, load_settings(environ={}))
     found: dict[str, list[bool]] = defaultdict(list)
     for place, row in enumerate(rows[:wanted]):
         spans = [row["text"][start:end] for start, end in quotable_spans(row["text"]) if 40 < end - start < 300]
@@ -66,7 +66,7 @@ async def measure(name: str, wanted: int) -> dict[str, tuple[int, int]]:
         beside = rows[place + 1 : place + 5]
         hits = [hit(at, one["title"], one["text"]) for at, one in enumerate([row, *beside])]
         question = parse_question(f"What is said about {row['title']}?", lambda _: 1.0)
-        support = Support(question, hits, embedder.embed)
+        support = Support(question, hits, embedder.embed, embedder.name)
         for kind, claim in variants(random_.choice(spans), names, random_):
             found[kind].append((await support.check(claim)).supported)
         far = rows[-1 - place]
@@ -80,9 +80,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--set", default="squad2")
     parser.add_argument("--claims", type=int, default=150)
+    parser.add_argument("--embedder", default=Settings().embedder)
     given = parser.parse_args()
     print("| claim | shown as supported | of |\n|---|---|---|")
-    for kind, (shown, total) in asyncio.run(measure(given.set, given.claims)).items():
+    for kind, (shown, total) in asyncio.run(measure(given.set, given.claims, given.embedder)).items():
         print(f"| {kind} | {shown} | {total} |")
 
 

@@ -4,10 +4,12 @@ That is evidence in other languages than English, and all where the reader is tu
 weights that `python -m benchmarks.judge.read` makes.
 
 Reads the sets under KEDGE_BENCH_DATA (default ../shared/data), lets Kedge find the evidence for every question,
-measures the features of `kedge.answer.judge.calibrated`, fits the weights, writes
-`src/kedge/answer/judge/data/judge.json` and `docs/images/risk-coverage.svg`,
+measures the features of `kedge.answer.judge.calibrated`, fits the weights, writes them to
+`src/kedge/answer/judge/data` and, for the default embedder, `docs/images/risk-coverage.svg`,
 and prints what is reached on articles or sets that the fitted weights have not seen.
 What was measured is kept in `--cache`, so that a second run takes seconds.
+
+`--embedder minilm:int8` makes the weights of the embedders that have none of their own.
 
 Features, opposites and weights of the sets were chosen by people who had seen errors of all eight squad2 articles:
 expect a little less on new ones.
@@ -27,13 +29,15 @@ from typing import Any
 from benchmarks.judge.fit import VARIANTS, fit
 from benchmarks.judge.plot import risk_coverage, write_plot
 from benchmarks.judge.rows import SETS, Row, rows_of
-from benchmarks.judge.sample import Sample, figures
-from kedge.answer.judge.calibrated import THRESHOLD
+from benchmarks.judge.sample import TRICKS, USUAL_TRICKS, Sample, figures
+from kedge.answer.judge.calibrated import CALIBRATED, THRESHOLD, USUAL
+from kedge.core.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
-TARGET = ROOT / "src/kedge/answer/judge/data/judge.json"
+TARGET = ROOT / "src/kedge/answer/judge/data"
 PLOT = ROOT / "docs/images/risk-coverage.svg"
 COMMAND = "python -m benchmarks.judge"
+DEFAULT = Settings().embedder
 
 
 def groups_of(rows: Sequence[Row], data: Path) -> list[str]:
@@ -50,11 +54,14 @@ async def main() -> None:
     default = Path(os.environ.get("KEDGE_BENCH_DATA", ROOT.parent / "shared/data"))
     parser.add_argument("--data", type=Path, default=default)
     parser.add_argument("--cache", type=Path, default=ROOT / ".bench-cache/judge", help="folder for what was measured")
+    parser.add_argument("--embedder", default=DEFAULT, help="whose similarities are measured")
     parser.add_argument("--dry-run", action="store_true", help="print, but write nothing")
     arguments = parser.parse_args()
-    rows = [row for name in SETS for row in await rows_of(name, arguments.data, arguments.cache)]
+    embedder = arguments.embedder
+    cache = arguments.cache / embedder.replace(":", "_")
+    rows = [row for name in SETS for row in await rows_of(name, arguments.data, cache, embedder)]
     rows = [row for row in rows if row.features]
-    sample = Sample(rows, groups_of(rows, arguments.data))
+    sample = Sample(rows, groups_of(rows, arguments.data), TRICKS.get(embedder, USUAL_TRICKS))
     weights: dict[str, Any] = {}
     measured: dict[str, Any] = {}
     curves = {}
@@ -68,9 +75,16 @@ async def main() -> None:
         for threshold, answered, wrong in curves[variant]:
             print(f"{threshold:9.2f}  {answered:8.3f}  {wrong:13.3f}")
     if not arguments.dry_run:
-        content = {"made_by": COMMAND, "threshold": THRESHOLD, "weights": weights, "figures": measured}
-        TARGET.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-        write_plot(PLOT, curves, THRESHOLD)
+        content = {
+            "made_by": f"{COMMAND} --embedder {embedder}",
+            "threshold": THRESHOLD,
+            "weights": weights,
+            "figures": measured,
+        }
+        target = TARGET / CALIBRATED.get(embedder, USUAL)
+        target.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        if embedder == DEFAULT:
+            write_plot(PLOT, curves, THRESHOLD)
     print(f"{len(rows)} questions", file=sys.stderr)
 
 

@@ -62,25 +62,25 @@ class Row:
         return any(answer.casefold() in self.said.casefold() for answer in self.answers)
 
 
-async def rows_of(name: str, data: Path, cache: Path) -> list[Row]:
+async def rows_of(name: str, data: Path, cache: Path, embedder: str) -> list[Row]:
     """The rows of one set, from the cache if it was measured before."""
     kept = cache / f"{name.replace('/', '_')}.jsonl"
     if not kept.is_file():
         cache.mkdir(parents=True, exist_ok=True)
         part = kept.with_suffix(".part")
         with part.open("w", encoding="utf-8") as out:
-            async for row in _measured(name, data):
+            async for row in _measured(name, data, embedder):
                 out.write(json.dumps(asdict(row)) + "\n")
         part.rename(kept)
     with kept.open(encoding="utf-8") as lines:
         return [Row(**json.loads(line)) for line in lines]
 
 
-async def _measured(name: str, data: Path) -> AsyncIterator[Row]:
+async def _measured(name: str, data: Path, embedder: str) -> AsyncIterator[Row]:
     pick = random.Random(SEED)
     dataset = load(data / name)
     with tempfile.TemporaryDirectory(prefix="kedge-judge-") as home:
-        async with Engine.open(load_settings(home=Path(home), reader="none")) as engine:
+        async with Engine.open(load_settings(home=Path(home), reader="none", embedder=embedder)) as engine:
             await engine.ingest(IngestRequest(SCOPE, (str(dataset.corpus),)))
             usable = [query for query in dataset.queries if query.gains]
             asked = pick.sample(usable, min(SETS[name], len(usable)))

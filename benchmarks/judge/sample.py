@@ -16,14 +16,17 @@ SET_WEIGHTS = {"asked": 120.0, "removed": 80.0}
 
 More for "asked" answers more on the other sets, at the price of squad2's calibration."""
 OFF_TOPIC_WEIGHT = 200.0
-TRICKS = 0.5
-"""Share of the trick questions that counts where other languages are judged."""
+TRICKS = {"granite": 0.35}
+USUAL_TRICKS = 0.5
+"""Share of the trick questions that counts where other languages are judged, by embedder: so that about as many
+questions of xquad are answered with each."""
 
 
 class Sample:
     """Rows, their features and labels."""
 
-    def __init__(self, rows: Sequence[Row], groups: Sequence[str]) -> None:
+    def __init__(self, rows: Sequence[Row], groups: Sequence[str], tricks: float = USUAL_TRICKS) -> None:
+        self.tricks = tricks
         self.rows = rows
         self.names = list(SIGNS)
         self.group = np.array(groups)
@@ -60,7 +63,7 @@ class Sample:
         if not variant.endswith("_foreign"):
             return self.weight
         weight = self.weight.copy()
-        weight[self.squad & ~self.answerable] *= TRICKS
+        weight[self.squad & ~self.answerable] *= self.tricks
         weight[np.char.startswith(self.source, "xquad")] = 0.0
         return weight
 

@@ -14,18 +14,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kedge.answer.judge.calibrated import (
+    CALIBRATED,
     THRESHOLD,
+    USUAL,
     Evidence,
     EvidenceFeatures,
     confidence,
-    default_judge,
     judge_features,
+    judge_of,
 )
 from kedge.answer.judge.reading import Signs, read_judge
 from kedge.text.evidence import EvidencePassage, candidate_sentences, rank_sentences
 from kedge.text.form import ShapeKind
 from kedge.text.question import parse_question
 
+EMBEDDERS = ("granite", "minilm:int8")
+"""One with weights of its own, and one of the others."""
+embedders = st.sampled_from(EMBEDDERS)
 COMMON = {"war", "treati", "sign"}
 
 
@@ -46,8 +51,14 @@ def features(
     return judge_features(parsed, evidence, rank_sentences(candidates, query, vectors))
 
 
-def probability(question: str, *texts: str, cosine: float | None = None, keyword_score: float | None = None) -> float:
-    return default_judge().probability(features(question, *texts, cosine=cosine, keyword_score=keyword_score))
+def probability(
+    question: str,
+    *texts: str,
+    cosine: float | None = None,
+    keyword_score: float | None = None,
+    embedder: str = EMBEDDERS[0],
+) -> float:
+    return judge_of(embedder).probability(features(question, *texts, cosine=cosine, keyword_score=keyword_score))
 
 
 unit = st.floats(0, 1)
@@ -60,17 +71,19 @@ sets = st.builds(
 
 
 @pytest.mark.req("D-11")
-@given(sets)
-def test_a_probability_is_a_probability(given_features: EvidenceFeatures) -> None:
-    assert 0.0 <= default_judge().probability(given_features) <= 1.0
+@given(sets, embedders)
+def test_a_probability_is_a_probability(given_features: EvidenceFeatures, embedder: str) -> None:
+    assert 0.0 <= judge_of(embedder).probability(given_features) <= 1.0
 
 
 @pytest.mark.req("D-11")
-@given(sets, st.sampled_from(["sentence_coverage", "set_coverage", "names_in_sentence", "title_coverage"]), unit)
-def test_more_coverage_never_lowers_it(given_features: EvidenceFeatures, name: str, more: float) -> None:
+@given(
+    sets, st.sampled_from(["sentence_coverage", "set_coverage", "names_in_sentence", "title_coverage"]), unit, embedders
+)
+def test_more_coverage_never_lowers_it(given_features: EvidenceFeatures, name: str, more: float, embedder: str) -> None:
     before = getattr(given_features, name)
     better = replace(given_features, **{name: max(before, more)})
-    assert default_judge().probability(better) >= default_judge().probability(given_features)
+    assert judge_of(embedder).probability(better) >= judge_of(embedder).probability(given_features)
 
 
 signs = st.builds(Signs, **dict.fromkeys(Signs.__dataclass_fields__, unit))
@@ -93,9 +106,10 @@ def test_what_speaks_against_an_answer_never_raises_it(
 
 
 @pytest.mark.req("D-11")
-def test_the_calibration_is_whole() -> None:
+@pytest.mark.parametrize("file", [USUAL, *CALIBRATED.values()])
+def test_the_calibration_is_whole(file: str) -> None:
     """It rots when a feature is renamed or added and nobody calibrates again."""
-    kept = json.loads(files("kedge.answer.judge").joinpath("data", "judge.json").read_text("utf-8"))
+    kept = json.loads(files("kedge.answer.judge").joinpath("data", file).read_text("utf-8"))
     known = {*EvidenceFeatures.__dataclass_fields__, "bias"}
     assert set(kept["weights"]) == {"dense", "lexical", "dense_foreign", "lexical_foreign"}
     for variant, weights in kept["weights"].items():
@@ -122,25 +136,32 @@ def test_a_named_page_is_no_answer_but_a_way_to_one() -> None:
     assert features("Who is the wife of the director of the film Dune?", text, title="Dune").title_coverage > 0.0
 
 
-@given(sets, st.sampled_from(["sentence_gap", "set_gap", "negation_unmet", "opposite", "type_missing"]), unit)
-def test_more_missing_never_raises_it(given_features: EvidenceFeatures, name: str, more: float) -> None:
+@given(
+    sets, st.sampled_from(["sentence_gap", "set_gap", "negation_unmet", "opposite", "type_missing"]), unit, embedders
+)
+def test_more_missing_never_raises_it(given_features: EvidenceFeatures, name: str, more: float, embedder: str) -> None:
     worse = replace(given_features, **{name: max(getattr(given_features, name), more)})
-    assert default_judge().probability(worse) <= default_judge().probability(given_features)
+    assert judge_of(embedder).probability(worse) <= judge_of(embedder).probability(given_features)
 
 
 @pytest.mark.req("D-11")
+@pytest.mark.parametrize("embedder", EMBEDDERS)
 @pytest.mark.parametrize(("cosine", "keyword_score"), [(None, 12.0), (0.8, None)])
-def test_a_sentence_with_the_whole_question_is_enough(cosine: float | None, keyword_score: float | None) -> None:
+def test_a_sentence_with_the_whole_question_is_enough(
+    cosine: float | None, keyword_score: float | None, embedder: str
+) -> None:
     text = "The Treaty of Lisbon was signed by the EU member states on 13 December 2007."
     question = "When was the Treaty of Lisbon signed?"
-    assert probability(question, text, cosine=cosine, keyword_score=keyword_score) >= THRESHOLD
+    found = probability(question, text, cosine=cosine, keyword_score=keyword_score, embedder=embedder)
+    assert found >= THRESHOLD
 
 
 @pytest.mark.req("D-11")
+@pytest.mark.parametrize("embedder", EMBEDDERS)
 @pytest.mark.parametrize("cosine", [None, 0.1])
-def test_another_topic_is_refused(cosine: float | None) -> None:
+def test_another_topic_is_refused(cosine: float | None, embedder: str) -> None:
     texts = ("A suffix automaton is built in linear time.", "Dijkstra's algorithm needs non-negative weights.")
-    assert probability("Who won the 2022 football world cup?", *texts, cosine=cosine) < 0.3
+    assert probability("Who won the 2022 football world cup?", *texts, cosine=cosine, embedder=embedder) < 0.3
 
 
 @pytest.mark.req("D-11")

@@ -37,10 +37,10 @@ ASKED = (
 )
 
 
-@pytest.fixture(scope="module")
-def support() -> Support:
-    embedder = open_embedder("minilm", load_settings(environ={}, threads=1))
-    return Support(parse_question(ASKED, lambda _: 1.0), EVIDENCE, embedder.embed)
+@pytest.fixture(scope="module", params=["granite", "minilm"])
+def support(request: pytest.FixtureRequest) -> Support:
+    embedder = open_embedder(request.param, load_settings(environ={}, threads=1))
+    return Support(parse_question(ASKED, lambda _: 1.0), EVIDENCE, embedder.embed, embedder.name)
 
 
 def check(support: Support, claim: str, *cited: int) -> Verdict:
@@ -156,10 +156,10 @@ GERMAN = (
 GERMAN_ASKED = "Woraus ist der Anker, was macht der Kapitän bei Sturm, und wer hat die Werft in Hamburg gegründet?"
 
 
-@pytest.fixture(scope="module")
-def german() -> Support:
-    embedder = open_embedder("minilm", load_settings(environ={}, threads=1))
-    return Support(parse_question(GERMAN_ASKED, lambda _: 1.0), GERMAN, embedder.embed)
+@pytest.fixture(scope="module", params=["granite", "minilm"])
+def german(request: pytest.FixtureRequest) -> Support:
+    embedder = open_embedder(request.param, load_settings(environ={}, threads=1))
+    return Support(parse_question(GERMAN_ASKED, lambda _: 1.0), GERMAN, embedder.embed, embedder.name)
 
 
 @pytest.mark.req("D-13")

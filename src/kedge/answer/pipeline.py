@@ -239,7 +239,7 @@ class Answerer:
         beside = await around(catalog, query, judged.hits, AROUND)
         hits = weighed((*judged.hits, *beside), judged.probability, self._settings.threshold)
         embedder = await self._collections.embedder_of(judged.collection)
-        support = await asyncio.to_thread(Support, judged.question, hits, embedder.embed)
+        support = await asyncio.to_thread(Support, judged.question, hits, embedder.embed, embedder.name)
         written = WrittenAnswer(writer.model.name, await writer.context(query.text, hits))
         async with aclosing(writer.write(query.text, hits, support, written)) as shown:
             async for part in shown:

@@ -39,7 +39,9 @@ class Settings(BaseModel):
     )
     graph_url: str = Field("", repr=False, description="Graph store; empty: in the catalog's database.")
     optimize_after: int = Field(20_000, ge=1, description="New passages that make Qdrant Edge build its search index.")
-    embedder: str = Field("minilm:int8", description="Embedding model for new collections.")
+    embedder: str = Field(
+        "granite", description="Embedding model for new collections; unset: `minilm:int8` for tables and graphs."
+    )
     embed_cache: Path | None = Field(None, description="SQLite file that remembers embeddings by text.")
     cache_url: str = Field("", repr=False, description="Redis that remembers embeddings instead, for 24 hours.")
     embed_url: str = Field("", description="Server of `openai:` embedders; empty: OpenAI's.")
@@ -306,7 +308,8 @@ def contradictions(settings: Settings) -> list[str]:
 
 
 _INSIDE = frozenset(
-    "minilm bge-small e5-multilingual use-multilingual hash onnx safetensors st default none onnx-rerank".split()
+    "granite minilm bge-small e5-multilingual use-multilingual hash onnx safetensors st".split()
+    + "default none onnx-rerank".split()
 ) | {"", "edge", "memory", "postgresql"}
 """Models and stores of Kedge that take no key; what a plug-in takes is not known here."""
 

@@ -268,7 +268,7 @@ class CollectionKeeper:
             cause.add_note(f"The collection could not be taken back: {second}")
 
     async def _make(self, scope: Scope, kind: IndexedKind) -> Collection:
-        embedder = await self.embedder(self._settings.embedder)
+        embedder = await self.embedder(usual_embedder(self._settings, kind))
         collection = Collection(
             scope=scope,
             kind=kind.name,
@@ -284,6 +284,12 @@ class CollectionKeeper:
         await self._stores.graph.drop(scope)
         await self._stores.catalog.collections.put(collection)
         return collection
+
+
+def usual_embedder(settings: Settings, kind: IndexedKind) -> str:
+    """What a new collection of the kind is embedded by: what the settings name, else what suits the kind."""
+    named = "embedder" in settings.model_fields_set
+    return settings.embedder if named or not kind.embedder else kind.embedder
 
 
 def check_pinned(settings: Settings, collection: Collection) -> None:

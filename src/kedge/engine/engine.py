@@ -43,7 +43,7 @@ from kedge.core.values import (
     Suggestion,
 )
 from kedge.engine.access.keeper import AccessKeeper
-from kedge.engine.collections import CollectionKeeper
+from kedge.engine.collections import CollectionKeeper, usual_embedder
 from kedge.engine.conversations import ConversationKeeper
 from kedge.engine.home import Home, Lasts
 from kedge.engine.intake import Intake
@@ -65,6 +65,7 @@ from kedge.ingest.tracker import OnProgress
 from kedge.ingest.write.past import kept_since, release
 from kedge.ingest.write.remove import delete_documents, sweep
 from kedge.ingest.write.settling import settle_readers
+from kedge.kinds import kind_named
 from kedge.kinds.ports import Parts
 from kedge.models.ports import LanguageModel
 from kedge.models.registry import open_writer
@@ -471,10 +472,14 @@ class Engine:
                 await self.originals.forget(documents)
 
     async def reindex(
-        self, scope: Scope, embedder: str, on_count: OnCount | None = None, *, keep_old: bool = True
+        self, scope: Scope, embedder: str | None, on_count: OnCount | None = None, *, keep_old: bool = True
     ) -> Collection:
-        """Embed anew with another model beside the old index, then switch. Broken off, it goes on when called again."""
-        await self._keeper.get(scope)
+        """Embed anew with another model beside the old index, then switch. Broken off, it goes on when called again.
+
+        None: with what new collections of its kind are embedded by.
+        """
+        held = await self._keeper.get(scope)
+        embedder = embedder or usual_embedder(self.settings, kind_named(held.kind))
         with acting_as(None):
             collection = await self._reindexer.run(scope, embedder, keep=keep_old, on_count=on_count)
             await self.kinds.named(collection.kind).reindexed(collection)

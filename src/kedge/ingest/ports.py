@@ -57,6 +57,10 @@ class IndexedKind(Protocol):
         """Start of the physical index's name."""
 
     @property
+    def embedder(self) -> str:
+        """Embedder of new collections where the settings name none; empty: the settings' default."""
+
+    @property
     def fields(self) -> Mapping[str, str]:
         """Payload fields that filters use often, with their types."""
 

@@ -143,6 +143,8 @@ class Kind(ABC, Generic[O_co]):
     """As in `--kind`, and as collections keep it."""
     index_prefix: ClassVar[str] = "passages"
     """Start of the physical index's name: letters, digits and underscores."""
+    embedder: ClassVar[str] = ""
+    """Embedder of its new collections where none is set; empty: that of the settings' default. For what is no prose."""
     fields: ClassVar[Mapping[str, str]] = {}
     """Payload fields that filters use often, with their types: keyword, integer, bool or tenant."""
     concepts: ClassVar[bool] = True

@@ -53,6 +53,7 @@ KNOWN: tuple[KnownModel, ...] = (
         "title: none | text: ",
         cuttable=True,
     ),
+    KnownModel(("granite-embedding-30m-english", "granite-embedding:30m"), 384, 512),
     KnownModel(("all-minilm-l6-v2", "all-minilm"), 384, 256),
 )
 

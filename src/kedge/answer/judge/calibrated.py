@@ -2,7 +2,9 @@
 
 It looks at the set, not at one passage: how much of the question the evidence covers, whether the names in the question
 occur at all, how near the nearest sentence is and whether the channels agree. A logistic model over these features
-gives the probability; its weights are data (`data/judge.json`), made by `python -m benchmarks.judge` from open sets.
+gives the probability; its weights are data, made by `python -m benchmarks.judge` from open sets. Embedders spread
+their cosines differently: `data/judge_granite.json` is for the default one, `data/judge.json`, made with MiniLM, for
+others.
 It judges what is not read: other languages than English, and everything where the reader is turned off.
 """
 
@@ -147,11 +149,17 @@ def variant_of(features: EvidenceFeatures, *, foreign: bool = False) -> str:
     return ("dense" if embedded else "lexical") + ("_foreign" if foreign else "")
 
 
+CALIBRATED = {"granite": "judge_granite.json"}
+"""Embedders with weights of their own."""
+USUAL = "judge.json"
+"""Weights of the others."""
+
+
 @cache
-def default_judge() -> Judge:
-    """The judge with the shipped calibration."""
-    data = json.loads(files("kedge.answer.judge").joinpath("data", "judge.json").read_text(encoding="utf-8"))
-    return Judge(data["weights"])
+def judge_of(embedder: str) -> Judge:
+    """The judge with the calibration that is shipped for an embedder."""
+    kept = files("kedge.answer.judge").joinpath("data", CALIBRATED.get(embedder, USUAL))
+    return Judge(json.loads(kept.read_text(encoding="utf-8"))["weights"])
 
 
 def confidence(probability: float, threshold: float = THRESHOLD) -> Confidence:

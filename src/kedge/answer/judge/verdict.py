@@ -16,7 +16,7 @@ from kedge.answer.compose.quote import ExtractedAnswer
 from kedge.answer.compose.several import extract_several
 from kedge.answer.compose.show import shown
 from kedge.answer.evidence import ReadPassage, read_evidence
-from kedge.answer.judge.calibrated import EvidenceFeatures, default_judge, judge_features
+from kedge.answer.judge.calibrated import EvidenceFeatures, judge_features, judge_of
 from kedge.answer.judge.reading import NO_SHARE, Signs, read_judge, signs_of, tells_share
 from kedge.answer.read import Readings, is_english
 from kedge.answer.spelling import corrected
@@ -116,7 +116,7 @@ class Judging:
             extracted = extract_several(question, form, passages, wider)
         return AnswerVerdict(
             question,
-            default_judge().probability(features, foreign=not is_english(question.text)),
+            judge_of(collection.embedder).probability(features, foreign=not is_english(question.text)),
             extracted or extract_answer(question, passages, ranked),
             features=features,
         )

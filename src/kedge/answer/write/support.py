@@ -33,8 +33,11 @@ MOST_SPANS = 3
 """Spans that may support one sentence together."""
 SURE = 0.8
 """Share of a sentence's words in the spans that is enough by itself."""
-LIKELY, NEAR = 0.55, 0.7
-"""Share that is enough where the sentence also means nearly the same as the spans, by cosine."""
+LIKELY = 0.55
+"""Share that is enough where the sentence also means nearly the same as the spans."""
+NEAR = {"granite": 0.73}
+USUALLY_NEAR = 0.7
+"""Least cosine for that, by embedder: as many sentences beside a claim's own reach it with each."""
 SINGLE = 0.4
 """Least share in the first span: a sentence is not put together from scraps."""
 SYNONYM = 0.65
@@ -86,10 +89,12 @@ class _Span:
 class Support:
     """The evidence of one answer, ready to be compared with."""
 
-    def __init__(self, question: Question, hits: Sequence[SearchHit], embed: Embed) -> None:
+    def __init__(self, question: Question, hits: Sequence[SearchHit], embed: Embed, model: str = "") -> None:
+        """`model`: the name of what embeds."""
         self._question = question
         self._hits = hits
         self._embed = embed
+        self._near = NEAR.get(model, USUALLY_NEAR)
         self._titles = [frozenset(terms(heading(hit.passage), guess(hit.passage.text))) for hit in hits]
         self._spans = [span for place, hit in enumerate(hits) for span in _cut(place, hit)]
         self._free = generic_terms() | _DENIALS | frozenset(question.terms)
@@ -180,7 +185,7 @@ class Support:
     async def _strays(self, claim: str, chosen: Sequence[_Span], share: float) -> str:
         """Whether it means something else, or nothing that was asked."""
         near, about = await self._cosines(claim, " ".join(span.text for span in chosen))
-        if share < SURE and near < NEAR:
+        if share < SURE and near < self._near:
             return "words"
         asked = frozenset(self._question.terms)
         if (bare := without_urls(claim)) != " ".join(claim.split()) and asked.isdisjoint(terms(bare)):

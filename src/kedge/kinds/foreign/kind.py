@@ -16,6 +16,7 @@ class ForeignKind(Kind["Foreign"]):
 
     name = "foreign"
     index_prefix = "foreign"
+    embedder = "minilm:int8"  # most tables of vectors hold those of this model
     concepts = False
     each_has_readers = False
     units = Units("tables found", "rows copied")

@@ -17,6 +17,7 @@ class GraphKind(Kind["Graphs"]):
 
     name = "graph"
     index_prefix = "graph_nodes"
+    embedder = "minilm:int8"  # names of nodes and relations are as short: docs/decisions/026
     fields: ClassVar[Mapping[str, str]] = {
         "document_id": "keyword",
         "node_id": "keyword",

@@ -148,7 +148,7 @@ class GraphsWayOut:
         collection = await self._collections.get(query.scope)
         embedder = await self._collections.embedder_of(collection)
         question = await self._answerer.judging.question(query, collection)
-        support = await asyncio.to_thread(Support, question, draft.hits, embedder.embed)
+        support = await asyncio.to_thread(Support, question, draft.hits, embedder.embed, embedder.name)
         written = Told(writer.model.name, await writer.context(query.text, draft.hits))
         async with aclosing(writer.write(query.text, draft.hits, support, written, draft.known)) as shown:
             async for part in shown:

@@ -20,6 +20,7 @@ class TableKind(Kind["Tables"]):
 
     name = NAME
     index_prefix = "table_rows"
+    embedder = "minilm:int8"  # taught to tell likeness, which cells of a few words need: docs/decisions/026
     concepts = False
     each_has_readers = False
     units = Units("files fed", "rows")

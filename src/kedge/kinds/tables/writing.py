@@ -59,9 +59,9 @@ class RowWriter:
         Raises ModelError where the setting `llm_failure` wants it.
         """
         hits = evidence.hits
-        embed = embedder.embed if embedder is not None else _nothing_known
+        embed, model = (_nothing_known, "") if embedder is None else (embedder.embed, embedder.name)
         asked = parse_question(question, lambda _term: 1.0)
-        support = await asyncio.to_thread(Support, asked, hits, embed)
+        support = await asyncio.to_thread(Support, asked, hits, embed, model)
         context = await asyncio.to_thread(_context, hits, self.writer.model, self.room(question))
         written = WrittenAnswer(self.writer.model.name, context)
         known = [replace(citation, id="") for citation in evidence.citations]

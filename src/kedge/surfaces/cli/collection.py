@@ -53,7 +53,9 @@ def reindex(
     run: CommandRun,
     name: Name,
     *,
-    embedder: Annotated[str | None, typer.Option(help="Embedder of the new index; default: the setting's.")] = None,
+    embedder: Annotated[
+        str | None, typer.Option(help="Embedder of the new index; unset: as of new collections.")
+    ] = None,
     rollback: Annotated[bool, typer.Option("--rollback", help="Return to the index that was in use before.")] = False,
     drop_old: Annotated[bool, typer.Option("--drop-old", help="Do not keep the old index for a rollback.")] = False,
     discard: Annotated[
@@ -77,7 +79,7 @@ def reindex(
             elif rollback:
                 await engine.rollback(place, on_count)
             else:
-                await engine.reindex(place, embedder or settings.embedder, on_count, keep_old=not drop_old)
+                await engine.reindex(place, embedder, on_count, keep_old=not drop_old)
         show_fields(run, to_json(await _shown(engine, await engine.collection(place))))
         await settle(run, engine)
 

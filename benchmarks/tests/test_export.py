@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 import zipfile
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from tests.support.paths import ROOT
 
 from benchmarks.export.e5 import write_e5
 from benchmarks.reader import export
-from benchmarks.reader.export import layout, network_state, read_tensors, write_reader
+from benchmarks.reader.export import EARLY, layout, network_state, read_tensors, write_reader
 from benchmarks.reader.weights import save, unpacked
 from kedge.core.errors import ModelError
 from kedge.models.carried.files import DIGESTS, FOLDER, carried
@@ -115,50 +116,81 @@ def reader_state() -> tiny_bert.Tensors:
     width = tiny_bert.WIDTH
     heads = {"span.weight": (2, width), "span.bias": (2,), "support.weight": (1, width), "support.bias": (1,)}
     heads |= {"pool.weight": (width, 3 * width), "pool.bias": (width,), "out.weight": (4, width), "out.bias": (4,)}
+    heads |= {f"{EARLY}{name}": shape for name, shape in heads.items()}
     state = {f"bert.{name}": value for name, value in tiny_bert.tensors().items()}
     return state | {name: draw.normal(0, 0.5, size=shape).astype(np.float32) for name, shape in heads.items()}
 
 
 def reading(
-    state: tiny_bert.Tensors, ids: list[int], kinds: list[int], inside: np.ndarray
+    state: tiny_bert.Tensors, given: dict[str, np.ndarray], *, early: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Spans, support and heads, straight from the formulas of `benchmarks.reader.network`."""
+    """Spans, support and heads, straight from the formulas of `benchmarks.reader.network`; or those half way up."""
     bert = {name.removeprefix("bert."): value for name, value in state.items() if name.startswith("bert.")}
-    rows = tiny_bert.slowly(bert, ids, kinds=kinds)
-    spans = np.where(inside, state["span.weight"] @ rows.T + state["span.bias"][:, None], -1e4)
+    layers = tiny_bert.LAYERS // 2 if early else tiny_bert.LAYERS
+    rows = tiny_bert.slowly(bert, given["ids"].tolist(), kinds=given["kinds"].tolist(), layers=layers)
+    at, inside = EARLY if early else "", given["inside"]
+    spans = np.where(inside, state[f"{at}span.weight"] @ rows.T + state[f"{at}span.bias"][:, None], -1e4)
     raised = np.exp(spans - spans.max(axis=1, keepdims=True))
     likely = (raised / raised.sum(axis=1, keepdims=True)).mean(axis=0)
-    support = rows @ state["support.weight"][0] + state["support.bias"][0]
+    support = rows @ state[f"{at}support.weight"][0] + state[f"{at}support.bias"][0]
     weight = inside / (1 + np.exp(-support))
     held = weight / (weight.sum() + 1e-3)
-    pooled = np.tanh(state["pool.weight"] @ np.concatenate([rows[0], likely @ rows, held @ rows]) + state["pool.bias"])
-    return spans, support, state["out.weight"] @ pooled + state["out.bias"]
+    places = np.concatenate([rows[0], likely @ rows, held @ rows])
+    pooled = np.tanh(state[f"{at}pool.weight"] @ places + state[f"{at}pool.bias"])
+    return spans, support, state[f"{at}out.weight"] @ pooled + state[f"{at}out.bias"]
 
 
-def test_the_exported_reader_computes_what_is_trained(tmp_path: Path) -> None:
-    state = reader_state()
-    write_reader(layout(state), tmp_path / FILE, heads=tiny_bert.HEADS)
-    session = open_session(tmp_path / FILE, 1)
-    names = ["spans", "support", "heads"]
-    draw = np.random.default_rng(4)
-    for count in (5, 9, 24):
-        ids, kinds = draw.integers(0, len(tiny_bert.WORDS), count), (np.arange(count) >= 3).astype(np.int64)
-        inside = (np.arange(count) >= 4) & (np.arange(count) < count - 1)
-        if count == 5:
-            inside[:] = False  # a window without any statement
-        given = {"ids": ids, "kinds": kinds, "mask": np.ones(count, np.int32), "inside": inside}
-        spans, support, heads = session.run(names, {name: value[None] for name, value in given.items()})
-        wanted_spans, wanted_support, wanted_heads = reading(state, ids.tolist(), kinds.tolist(), inside)
-        assert np.abs(spans[0] - wanted_spans).max() < 0.15
-        assert np.abs(support[0] - wanted_support).max() < 0.15
-        assert np.abs(heads[0] - wanted_heads).max() < 0.15
+WINDOWS = (5, 9, 24)
+"""Tokens of a window; the first holds no statement."""
 
-        if inside.any():
-            padded = {name: np.stack([np.pad(value, (0, 6)), np.pad(value, (3, 3))]) for name, value in given.items()}
-            among_spans, among_support, among_heads = session.run(names, padded)
-            assert np.allclose(among_spans[0][:, :count], spans[0], atol=0.02)
-            assert np.allclose(among_support[0][:count], support[0], atol=0.02)
-            assert np.allclose(among_heads[0], heads[0], atol=0.02)
+
+def window(count: int) -> dict[str, np.ndarray]:
+    """A window of so many random tokens, as the reader gives it to the network."""
+    draw = np.random.default_rng(count)
+    ids, kinds = draw.integers(0, len(tiny_bert.WORDS), count), (np.arange(count) >= 3).astype(np.int64)
+    inside = (np.arange(count) >= 4) & (np.arange(count) < count - 1) & (count != WINDOWS[0])
+    return {"ids": ids, "kinds": kinds, "mask": np.ones(count, np.int32), "inside": inside}
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Callable[[dict[str, np.ndarray], float], list[np.ndarray]]:
+    """The small reader, exported: what it makes of rows of windows that are read to the end from some log-odds on."""
+    path = tmp_path_factory.mktemp("reader") / FILE
+    write_reader(layout(reader_state()), path, heads=tiny_bert.HEADS)
+    session = open_session(path, 1)
+
+    def run(rows: dict[str, np.ndarray], least: float) -> list[np.ndarray]:
+        found: list[np.ndarray] = session.run(["spans", "support", "heads"], {**rows, "least": np.array(least, np.float32)})
+        return found
+
+    return run
+
+
+@pytest.mark.parametrize("early", [False, True])
+@pytest.mark.parametrize("count", WINDOWS)
+def test_the_exported_reader_computes_what_is_trained(
+    network: Callable[[dict[str, np.ndarray], float], list[np.ndarray]], count: int, early: bool
+) -> None:
+    given, least = window(count), np.inf if early else -np.inf
+    found = network({name: value[None] for name, value in given.items()}, least)
+    for own, wanted in zip(found, reading(reader_state(), given, early=early), strict=True):
+        assert np.abs(own[0] - wanted).max() < 0.15
+    if given["inside"].any():
+        padded = {name: np.stack([np.pad(value, (0, 6)), np.pad(value, (3, 3))]) for name, value in given.items()}
+        among = network(padded, least)
+        assert np.allclose(among[0][0][:, :count], found[0][0], atol=0.02)
+        assert np.allclose(among[1][0][:count], found[1][0], atol=0.02)
+        assert np.allclose(among[2][0], found[2][0], atol=0.02)
+
+
+def test_a_window_is_read_to_the_end_where_it_may_answer_as_seen_half_way_up(
+    network: Callable[[dict[str, np.ndarray], float], list[np.ndarray]],
+) -> None:
+    rows = {name: value[None] for name, value in window(24).items()}
+    (early,), (last,) = network(rows, np.inf)[2], network(rows, -np.inf)[2]
+    assert not np.allclose(early, last)
+    assert np.array_equal(network(rows, early[0])[2][0], last)
+    assert np.array_equal(network(rows, np.nextafter(early[0], np.float32(np.inf)))[2][0], early)
 
 
 def test_weights_of_another_shape_are_a_model_error() -> None:

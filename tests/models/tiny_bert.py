@@ -78,8 +78,12 @@ def _stored(value: np.ndarray, dtype: str) -> bytes:
     return value.astype({"F32": "<f4", "F16": "<f2"}[dtype]).tobytes()
 
 
-def slowly(weights: Tensors, ids: list[int], first_place: int = 0, kinds: list[int] | None = None) -> np.ndarray:
-    """The last layer's vectors of one text, (tokens, WIDTH), without padding or batches; all of kind 0 unless told."""
+def slowly(
+    weights: Tensors, ids: list[int], first_place: int = 0, kinds: list[int] | None = None, layers: int = LAYERS
+) -> np.ndarray:
+    """The last layer's vectors of one text, (tokens, WIDTH), without padding or batches; all of kind 0 unless told.
+
+    With fewer `layers` those of an earlier one."""
     w = {name: value.astype(np.float64) for name, value in weights.items()}
     rows = [
         w["embeddings.word_embeddings.weight"][token]
@@ -88,7 +92,7 @@ def slowly(weights: Tensors, ids: list[int], first_place: int = 0, kinds: list[i
         for place, (token, kind) in enumerate(zip(ids, kinds or [0] * len(ids), strict=True))
     ]
     rows = [_norm(row, w, "embeddings.LayerNorm") for row in rows]
-    for layer in range(LAYERS):
+    for layer in range(layers):
         rows = _layer(rows, w, f"encoder.layer.{layer}.")
     return np.array(rows)
 

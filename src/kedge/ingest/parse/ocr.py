@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kedge.core.errors import UnreadableError
-from kedge.ingest.parse.pdf_page import Line, PageWord, Run, in_lines
+from kedge.ingest.parse.pdf.page import Line, PageWord, Run, in_lines
 
 LONGEST_SIDE = 2000
 """Pixels of the longer side of a page that is read; A4 at about 170 dots an inch."""

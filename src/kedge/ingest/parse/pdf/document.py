@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kedge.core.values import Block, BlockKind, Json, ParsedDocument
-from kedge.ingest.parse.pdf_layout import LayoutPart, body_size, drop_running_lines, join_broken, page_parts
-from kedge.ingest.parse.pdf_page import Line
+from kedge.ingest.parse.pdf.layout import LayoutPart, body_size, drop_running_lines, join_broken, page_parts
+from kedge.ingest.parse.pdf.page import Line
 from kedge.ingest.parse.sections import Sections
 
 _PROPERTIES = {"Author": "author", "Subject": "subject", "Keywords": "keywords", "CreationDate": "created"}

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from kedge.core.values import BlockKind
-from kedge.ingest.parse.pdf_cells import segments
-from kedge.ingest.parse.pdf_page import Line
+from kedge.ingest.parse.pdf.cells import segments
+from kedge.ingest.parse.pdf.page import Line
 
 _EDGE_LINES = 3
 _MARGIN = 0.12

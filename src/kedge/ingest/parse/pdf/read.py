@@ -12,11 +12,11 @@ from kedge.core.errors import EncryptedError, NoTextLayerError, UnreadableError
 from kedge.core.values import ParsedDocument
 from kedge.ingest.parse.ocr import LONGEST_SIDE, lines_of
 from kedge.ingest.parse.ocr_extra import OFFER, can_read_pictures
-from kedge.ingest.parse.pdf_document import document_of_pages
-from kedge.ingest.parse.pdf_grid import with_grids
-from kedge.ingest.parse.pdf_headers import PageRules
-from kedge.ingest.parse.pdf_page import Line, read_lines
-from kedge.ingest.parse.pdf_tables import read_rules, with_ruled_tables
+from kedge.ingest.parse.pdf.document import document_of_pages
+from kedge.ingest.parse.pdf.grid import with_grids
+from kedge.ingest.parse.pdf.headers import PageRules
+from kedge.ingest.parse.pdf.page import Line, read_lines
+from kedge.ingest.parse.pdf.tables import read_rules, with_ruled_tables
 from kedge.ingest.telling import tell
 
 _LEAST_LETTERS = 20

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from statistics import median
 
-from kedge.ingest.parse.pdf_cells import (
+from kedge.ingest.parse.pdf.cells import (
     STRONG_GAP,
     CellPart,
     cell_text,
@@ -22,9 +22,9 @@ from kedge.ingest.parse.pdf_cells import (
     names_columns,
     segments,
 )
-from kedge.ingest.parse.pdf_headers import PageRules, header_rows
-from kedge.ingest.parse.pdf_page import Line
-from kedge.ingest.parse.pdf_text_grid import text_rows
+from kedge.ingest.parse.pdf.headers import PageRules, header_rows
+from kedge.ingest.parse.pdf.page import Line
+from kedge.ingest.parse.pdf.text_grid import text_rows
 
 CAPTION = re.compile(
     r"(?:Table|TABLE|Tab\.|Figure|FIGURE|Fig\.)\s{1,3}[A-Z]{0,2}\.?\d{1,3}[a-z]?\s{0,2}[:.|–—](?:\s|$)"

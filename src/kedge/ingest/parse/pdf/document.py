@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kedge.core.values import Block, BlockKind, Json, ParsedDocument
-from kedge.ingest.parse.pdf.layout import LayoutPart, body_size, drop_running_lines, join_broken, page_parts
+from kedge.ingest.parse.pdf.code import with_code
+from kedge.ingest.parse.pdf.grid import with_grids
+from kedge.ingest.parse.pdf.headers import PageRules
+from kedge.ingest.parse.pdf.layout import LayoutPart, body_size, join_broken, page_parts
 from kedge.ingest.parse.pdf.page import Line
+from kedge.ingest.parse.pdf.running import drop_running_lines
+from kedge.ingest.parse.pdf.tables import with_ruled_tables
 from kedge.ingest.parse.sections import Sections
 
 _PROPERTIES = {"Author": "author", "Subject": "subject", "Keywords": "keywords", "CreationDate": "created"}
@@ -34,11 +39,25 @@ _FULL_PAGE = 800
 """Letters of text on a page whose own usual font size counts, as appendices often have another."""
 
 
+@dataclass(frozen=True, slots=True)
+class ReadPage:
+    """What was read of a page: its lines in reading order, and what is drawn on it."""
+
+    lines: list[Line]
+    height: float
+    rules: PageRules = PageRules()
+
+
 def document_of_pages(
-    pages: Sequence[list[Line]], heights: Sequence[float], properties: dict[str, str], warnings: Sequence[str]
+    read: Sequence[ReadPage], properties: dict[str, str], warnings: Sequence[str], *, tables: bool = True
 ) -> ParsedDocument:
-    """The document without running heads and page numbers; `properties` are those of a PDF."""
-    pages = drop_running_lines(pages, heights)
+    """The document without running heads and page numbers; `properties` are those of a PDF.
+
+    `tables=False` leaves out ruled tables.
+    """
+    kept = drop_running_lines([page.lines for page in read], [page.height for page in read])
+    kept = with_code(kept)
+    pages = [_with_tables(lines, page.rules, tables) for lines, page in zip(kept, read, strict=True)]
     body = body_size(pages)
     parts: list[LayoutPart] = []
     for number, lines in enumerate(pages, 1):
@@ -54,6 +73,11 @@ def document_of_pages(
         metadata=metadata,
         warnings=tuple(warnings),
     )
+
+
+def _with_tables(read: list[Line], rules: PageRules, ruled: bool) -> list[Line]:
+    lines = with_grids(read, rules)
+    return with_ruled_tables(lines, rules, read) if ruled and lines else lines
 
 
 def _is_set_otherwise(lines: Sequence[Line], body: float) -> bool:

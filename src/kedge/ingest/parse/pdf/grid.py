@@ -78,7 +78,10 @@ def with_grids(lines: Sequence[Line], rules: PageRules) -> list[Line]:
     """The lines of a page, those of tables replaced by their rows."""
     made: list[Line] = []
     number = 0
-    for _, group in groupby(lines, key=lambda line: line.column):
+    for (_, code), group in groupby(lines, key=lambda line: (line.column, line.code)):
+        if code:
+            made.extend(group)
+            continue
         rows = [_row(line) for line in group]
         at = 0
         for begin, last in _clusters(rows):

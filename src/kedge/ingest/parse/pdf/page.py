@@ -30,7 +30,17 @@ _SYMBOLS = (b"CMEX", b"CMSY", b"MSAM", b"MSBM")
 """Fonts of formulas, where the codes below 32 are others."""
 _BOLD = (b"Bold", b"bold", b"Black", b"Semibold", b"Medi", b"CMBX", b"BX1")
 _PLAIN = (b"Regular", b"Light", b"Book")
-_EVEN = (b"Mono", b"mono", b"Courier", b"CMTT", b"SFTT", b"Consol", b"Menlo", b"Typewriter", b"NimMon")
+_EVEN = (
+    b"Mono", b"mono", b"Courier", b"CMTT", b"CMSLTT", b"CMITT", b"SFTT", b"Consol", b"Menlo", b"Typewriter",
+    b"NimMon", b"NimbusMon",
+)  # fmt: skip
+_NARROW = sum(1 << ord(letter) for letter in "fijlrtI1")
+_WIDE = sum(1 << ord(letter) for letter in "mwMW")
+"""Letters, each a bit, that are as wide as each other in fonts of code alone."""
+_SAME_WIDTH = 0.03
+"""Share of the font size by which the widths of letters of one font differ where they are the same."""
+_ASKED = 8
+"""Characters of a run whose font is looked up."""
 
 
 @dataclass(slots=True)
@@ -55,8 +65,14 @@ class Run:
     turned: bool = False
     even: bool = False
     """Whether all letters are as wide as each other, as in code."""
+    least: float = math.inf
+    most: float = 0.0
+    """Widths of the narrowest and the widest of its letters and figures."""
+    letters: int = 0
+    """Which letters and figures of ASCII it has, each a bit."""
+    first: int = 0
     last: int = 0
-    """Index of the last character."""
+    """Indices of the first and the last character."""
     words: list[PageWord] = field(default_factory=list)
 
 
@@ -80,15 +96,43 @@ class Line:
     """Whether wide gaps part it like a row, though it is of no table: no line of a paragraph."""
     even: bool = False
     """Whether all its letters are as wide as each other, as in code."""
+    code: bool = False
+    """Whether it is of a stretch of code."""
 
 
 def read_lines(page: object, width: float) -> list[Line]:
     """Lines of a text page (a pdfium handle) in reading order."""
     runs = [run for run in _runs(page) if run.words and not run.turned]
     for run in runs:
-        run.bold = run.bold and _is_bold(page, run.last)
-        run.even = run.even and _is_named(_font(page, run.last), _EVEN)
+        run.even = _is_even(run, run.even and _is_code_font(page, run))
+        run.bold = run.bold and _is_bold(page, run.last, run.even)
+    _even_out(runs)
     return in_lines(runs, width)
+
+
+def _is_code_font(page: object, run: Run) -> bool:
+    """Whether the fonts of a run are, by their names, those of code: some characters of it are asked."""
+    step = max((run.last - run.first) // _ASKED, 1)
+    return all(_is_named(_font(page, index), _EVEN) for index in range(run.last, run.first, -step))
+
+
+def _is_even(run: Run, named: bool) -> bool:
+    """By its font's name, else by letters that are as wide as each other there alone."""
+    same = run.most - run.least <= _SAME_WIDTH * run.size
+    return named or bool(same and run.letters & _NARROW and run.letters & _WIDE)
+
+
+def _even_out(runs: Sequence[Run]) -> None:
+    """What has too few letters to say, such as figures, is as even as others on the page with letters of its width."""
+    known = {(round(run.size), round(_wide(run), 2)) for run in runs if run.even and run.letters}
+    for run in runs:
+        if run.letters and not run.even and run.most - run.least <= _SAME_WIDTH * run.size:
+            size, wide = round(run.size), round(_wide(run), 2)
+            run.even = any((size, round(wide + step, 2)) in known for step in (-0.01, 0.0, 0.01))
+
+
+def _wide(run: Run) -> float:
+    return (run.least + run.most) / (2 * run.size) if run.size else 0.0
 
 
 def in_lines(runs: list[Run], width: float) -> list[Line]:
@@ -122,6 +166,10 @@ def _runs(page: object) -> Iterator[Run]:
             if run is None:
                 run, space = _new_run(page, index, box, size), False
             run.last = index
+            if 48 <= code <= 57 or 65 <= code <= 90 or 97 <= code <= 122:
+                wide = box.right - box.left
+                run.least, run.most = min(run.least, wide), max(run.most, wide)
+                run.letters |= 1 << code
             _extend(run, "-" if code in _HYPHENS else _letter(code), space, box)
             space = False
     if run:
@@ -131,7 +179,9 @@ def _runs(page: object) -> Iterator[Run]:
 def _new_run(page: object, index: int, box: pdfium.FS_RECTF, size: float) -> Run:
     turned = abs(math.sin(pdfium.FPDFText_GetCharAngle(page, index))) > 0.3
     even = _is_named(_font(page, index), _EVEN)
-    return Run(box.left, box.right, box.bottom, box.top, size, _is_bold(page, index), turned, even)
+    return Run(
+        box.left, box.right, box.bottom, box.top, size, _is_bold(page, index), turned, even, first=index, last=index
+    )
 
 
 def _is_unnamed(page: object, index: int) -> bool:
@@ -155,12 +205,15 @@ def _size(page: object, index: int, box: pdfium.FS_RECTF) -> float:
     return height if size <= 2 or size > 4 * height > 0 else size
 
 
-def _is_bold(page: object, index: int) -> bool:
-    """By the font's name, else by the weight that its stems suggest, which is wrong for some plain fonts."""
+def _is_bold(page: object, index: int, even: bool = False) -> bool:
+    """By the font's name, else by the weight that its stems suggest, which is wrong for some plain fonts.
+
+    It is so for those of code: they are bold by their name alone.
+    """
     name = _font(page, index)
     if _is_named(name, _BOLD):
         return True
-    return not _is_named(name, _PLAIN) and bool(pdfium.FPDFText_GetFontWeight(page, index) >= 600)
+    return not even and not _is_named(name, _PLAIN) and bool(pdfium.FPDFText_GetFontWeight(page, index) >= 600)
 
 
 def _font(page: object, index: int) -> bytes:
@@ -359,7 +412,7 @@ def _line(row: Sequence[Run], column: tuple[float, float]) -> Line:
         size=main.size,
         bold=all(run.bold for run in row),
         column=column,
-        even=all(run.even for run in row),
+        even=any(run.even for run in row) and all(run.even or not run.letters for run in row),
     )
 
 

@@ -42,7 +42,7 @@ def parse_picture(source: Source) -> ParsedDocument:
                 upright.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
                 pixels = np.ascontiguousarray(np.asarray(upright)[:, :, ::-1])
                 width, height = _in_points(upright.width, upright.height)
-                pages.append(ReadPage(lines_of(pixels, width, height), height))
+                pages.append(ReadPage(height, lines_of(pixels, width, height)))
                 tell(number + 1, count, picture=True)
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise UnreadableError(

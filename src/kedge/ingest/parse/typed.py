@@ -18,7 +18,9 @@ _PLACE = re.compile(r"[\d.]+%|\[\d*,?\d*\]")
 """What names a column by figures: a share, or its place."""
 _OUTPUT = re.compile(r"\s{0,8}(?:##|#>)(?:\s|$)")
 """What stands before each line that a program printed, where its code is shown with it."""
-_CODE = re.compile(r"\A\s*(?:[\w.~/@:-]{0,40}[$>#]|\+|>>>)(?:\s|$)|<-|(?<!\S)={1,2}(?!\S)|[,;({]\s*\Z|\A\s*[\w.$:]{1,60}\([^()]*\)?\s*\Z")
+_CODE = re.compile(
+    r"\A\s*(?:[\w.~/@:-]{0,40}[$>#]|\+|>>>)(?:\s|$)|<-|(?<!\S)={1,2}(?!\S)|[,;({]\s*\Z|\A\s*[\w.$:]{1,60}\([^()]*\)?\s*\Z"
+)
 """What no line of a table has."""
 _LEAST = 3
 """Figures of a table."""
@@ -26,7 +28,7 @@ _BELOW = 0.75
 """Least share of the figures of a table that stand below a name."""
 _MOST_LINE, _MOST_LINES = 400, 2000
 """Characters of a line and lines that are looked at for columns."""
-_HEADLESS = 4
+_HEADLESS = 3
 """Rows from which on they are a table though nothing names its columns, as where it goes on on the next page."""
 _LABEL = 4
 """Share, as one of so many, of the other lines that have a figure where the label still goes on."""

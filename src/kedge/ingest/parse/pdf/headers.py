@@ -35,6 +35,9 @@ class PageRules:
         return found
 
 
+NO_RULES = PageRules()
+
+
 def header_rows(
     lines: Sequence[HeaderLine], columns: Sequence[Column], rules: PageRules
 ) -> Iterator[tuple[Line, list[str]]]:

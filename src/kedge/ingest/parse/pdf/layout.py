@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from statistics import median
 
 from kedge.core.values import BlockKind
 from kedge.ingest.parse.pdf.cells import segments
@@ -22,6 +23,8 @@ _OPEN_END = re.compile(r"[^.!?:;”\"]$")
 _HEADING_LENGTH = 120
 _CODE_GAP, _WIDEST_GAP = 1.7, 200
 """Font sizes between lines of code from which on an empty one is between them, and blanks between two words of one."""
+_SAME_LETTER = 0.04
+"""Share by which the widths of letters of one font differ from line to line."""
 _HEADING_GAP = 2.5
 """White space, in font sizes, that no heading has, but the labels of a drawing have."""
 _TABLE_CAPTION = re.compile(r"(?:Table|TABLE|Tab\.)\s{1,3}[A-Z]{0,2}\.?\d{1,3}[a-z]?\s{0,2}[:.|–—]")
@@ -95,18 +98,23 @@ def with_own_edges(lines: Sequence[Line]) -> list[Line]:
 def _code(lines: Sequence[Line]) -> str:
     """Lines of code as they stand, with their indent and the gaps inside them and between them."""
     left = min(line.x0 for line in lines)
-    letters = sum(len(word.text) for line in lines for word in line.words)
-    wide = sum(word.x1 - word.x0 for line in lines for word in line.words) / max(letters, 1)
+    usual = median(map(_letter_width, lines))
     made: list[str] = []
     for before, line in zip([None, *lines], lines, strict=False):
         if before is not None and before.y0 + before.y1 - line.y0 - line.y1 > 2 * _CODE_GAP * line.size:
             made.append("")
+        own = _letter_width(line)
+        wide = usual if abs(own - usual) < _SAME_LETTER * usual else own  # what is typed may be set in another font
         text = ""
         for word in line.words:
             at = round((word.x0 - left) / wide) if wide > 0 else 0
             text += " " * min(max(at - len(text), 1 if text else 0), _WIDEST_GAP) + word.text
         made.append(text)
     return "\n".join(made)
+
+
+def _letter_width(line: Line) -> float:
+    return sum(word.x1 - word.x0 for word in line.words) / max(sum(len(word.text) for word in line.words), 1)
 
 
 def _with_captions(parts: Sequence[LayoutPart]) -> Iterator[LayoutPart]:

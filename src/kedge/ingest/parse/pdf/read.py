@@ -12,9 +12,10 @@ from kedge.core.errors import EncryptedError, NoTextLayerError, UnreadableError
 from kedge.core.values import ParsedDocument
 from kedge.ingest.parse.ocr import LONGEST_SIDE, lines_of
 from kedge.ingest.parse.ocr_extra import OFFER, can_read_pictures
+from kedge.ingest.parse.pdf.columns import gutter_of
 from kedge.ingest.parse.pdf.document import ReadPage, document_of_pages
-from kedge.ingest.parse.pdf.headers import PageRules
-from kedge.ingest.parse.pdf.page import read_lines
+from kedge.ingest.parse.pdf.headers import NO_RULES
+from kedge.ingest.parse.pdf.runs import read_runs
 from kedge.ingest.parse.pdf.tables import read_rules
 from kedge.ingest.telling import tell
 
@@ -37,13 +38,17 @@ def parse_pdf(data: bytes | Path, *, tables: bool = True) -> ParsedDocument:
         properties = document.get_metadata_dict(skip_empty=True)
     finally:
         document.close()
-    if sum(len(line.text) for page in pages for line in page.lines) < _LEAST_LETTERS:
+    if sum(map(_letters, pages)) < _LEAST_LETTERS:
         where = f"its {len(pages)} pages" if len(pages) > 1 else "its only page"
         raise NoTextLayerError(
             f"The PDF has no text layer on {where}: it holds pictures of text.",
             hint=_SCAN_ANEW if can_read_pictures() else OFFER,
         )
     return document_of_pages(pages, properties, warnings, tables=tables)
+
+
+def _letters(page: ReadPage) -> int:
+    return sum(len(line.text) for line in page.lines) + sum(len(word.text) for run in page.runs for word in run.words)
 
 
 def open_pdf(data: bytes | Path) -> pypdfium2.PdfDocument:
@@ -74,13 +79,13 @@ def _read_pages(document: pypdfium2.PdfDocument) -> tuple[list[ReadPage], list[s
         try:
             page = _read_page(document, number, room)
             room -= len(page.rules.across) + len(page.rules.down)
-            if not page.lines and _has_picture(document, number):
+            if not page.runs and _has_picture(document, number):
                 pictures.append(number + 1)
                 scanned = read and len(pictures) <= MAX_PICTURES
                 page = _read_picture(document, number) if scanned else page
         except pypdfium2.PdfiumError:
             warnings.append(f"Page {number + 1} is damaged and was left out.")
-            page = ReadPage([], 0.0)
+            page = ReadPage(0.0)
         pages.append(page)
         tell(number + 1, count, picture=scanned)
     unread = pictures[MAX_PICTURES:] if read else pictures
@@ -96,7 +101,7 @@ def _read_picture(document: pypdfium2.PdfDocument, number: int) -> ReadPage:
     pixels = page.render(scale=LONGEST_SIDE / max(width, height)).to_numpy()
     lines = lines_of(pixels, width, height)
     page.close()
-    return ReadPage(lines, height)
+    return ReadPage(height, lines)
 
 
 def _has_picture(document: pypdfium2.PdfDocument, number: int) -> bool:
@@ -119,12 +124,12 @@ def _named(pages: Sequence[int]) -> str:
 
 
 def _read_page(document: pypdfium2.PdfDocument, number: int, room: int) -> ReadPage:
-    """The lines of a page, and what is drawn on it as long as there is room for it."""
+    """The words of a page, and what is drawn on it as long as there is room for it."""
     page = document[number]
     text = page.get_textpage()
-    lines = read_lines(text.raw, page.get_width())
-    rules = read_rules(page) if lines and room > 0 else PageRules()
-    height = float(page.get_height())
+    width, height = map(float, page.get_size())
+    runs = read_runs(text.raw)
+    rules = read_rules(page) if runs and room > 0 else NO_RULES
     text.close()
     page.close()
-    return ReadPage(lines, height, rules)
+    return ReadPage(height, rules=rules, width=width, runs=runs, gutter=gutter_of(runs, width))

@@ -13,6 +13,7 @@ from kedge.ingest.parse.pdf.grid import with_grids
 from kedge.ingest.parse.pdf.headers import NO_RULES, PageRules
 from kedge.ingest.parse.pdf.layout import LayoutPart, body_size, join_broken, page_parts
 from kedge.ingest.parse.pdf.page import Line, in_lines
+from kedge.ingest.parse.pdf.plots import with_plots
 from kedge.ingest.parse.pdf.running import drop_running_lines
 from kedge.ingest.parse.pdf.runs import Run
 from kedge.ingest.parse.pdf.tables import with_ruled_tables
@@ -64,8 +65,9 @@ def document_of_pages(
     `tables=False` leaves out ruled tables.
     """
     kept = drop_running_lines(_in_lines(read), [page.height for page in read])
-    kept = with_code(kept)
-    pages = [_with_tables(lines, page.rules, tables) for lines, page in zip(kept, read, strict=True)]
+    plain = [with_plots(lines, page.rules) for lines, page in zip(kept, read, strict=True)]
+    marked = with_code([lines for lines, _ in plain])
+    pages = [_with_tables(lines, rules, tables) for lines, (_, rules) in zip(marked, plain, strict=True)]
     body = body_size(pages)
     parts: list[LayoutPart] = []
     for number, lines in enumerate(pages, 1):

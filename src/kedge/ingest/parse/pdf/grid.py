@@ -78,8 +78,8 @@ def with_grids(lines: Sequence[Line], rules: PageRules) -> list[Line]:
     """The lines of a page, those of tables replaced by their rows."""
     made: list[Line] = []
     number = 0
-    for (_, code), group in groupby(lines, key=lambda line: (line.column, line.code)):
-        if code:
+    for (_, apart), group in groupby(lines, key=lambda line: (line.column, line.code or line.label)):
+        if apart:
             made.extend(group)
             continue
         rows = [_row(line) for line in group]

@@ -54,12 +54,14 @@ def body_size(pages: Sequence[Sequence[Line]]) -> float:
 def page_parts(lines: Sequence[Line], page: int, body: float) -> Iterator[LayoutPart]:
     """Blocks of one page in reading order; a table's caption stands before it, wherever the page has it."""
     parts: list[LayoutPart] = []
-    for (table, _, code), group in groupby(
-        with_own_edges(lines), key=lambda line: (line.table, line.gapped, line.code)
+    for (table, _, code, label), group in groupby(
+        with_own_edges(lines), key=lambda line: (line.table, line.gapped, line.code, line.label)
     ):
         rows = list(group)
         if table:
             parts.append(LayoutPart(BlockKind.TABLE, "\n".join(line.text for line in rows), page))
+        elif label:
+            parts.append(LayoutPart(BlockKind.PARAGRAPH, "; ".join(line.text for line in rows), page))
         elif code:
             parts.extend(LayoutPart(kind, text, page) for kind, text in typed_parts(_code(rows)))
         else:

@@ -35,6 +35,8 @@ class Line:
     """Whether all its letters are as wide as each other, as in code."""
     code: bool = False
     """Whether it is of a stretch of code."""
+    label: bool = False
+    """Whether it is a label of a plot."""
 
 
 def in_lines(runs: list[Run], gutter: Gutter | None) -> list[Line]:

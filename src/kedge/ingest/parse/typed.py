@@ -22,8 +22,9 @@ _CODE = re.compile(
     r"\A\s*(?:[\w.~/@:-]{0,40}[$>#]|\+|>>>)(?:\s|$)|<-|(?<!\S)={1,2}(?!\S)|[,;({]\s*\Z|\A\s*[\w.$:]{1,60}\([^()]*\)?\s*\Z"
 )
 """What no line of a table has."""
-_LEAST = 3
-"""Figures of a table."""
+_LEAST, _NAMED, _FILLED = 3, 0.25, 0.45
+"""Figures of a table, and the least share of figures among what stands behind the first words of its rows: below names
+of columns, and without any."""
 _BELOW = 0.75
 """Least share of the figures of a table that stand below a name."""
 _MOST_LINE, _MOST_LINES = 400, 2000
@@ -109,8 +110,13 @@ def _table(lines: Sequence[str], tokens: Sequence[_Tokens], places: Sequence[int
     ends = {end for _, end, _ in tokens[head]}
     starts = {start for start, _, _ in tokens[head]}
     figures = [token for place in data for token in tokens[place][1:] if _is_figure(token)]
+    said = sum(len(tokens[place]) - 1 for place in data)
     below = sum(end in ends or start in starts for start, end, _ in figures)
-    if below < _BELOW * len(figures) or len(figures) < _LEAST or len(tokens[head]) < 2:
+    if (
+        below < _BELOW * len(figures)
+        or len(figures) < max(_LEAST, (_NAMED if named else _FILLED) * said)
+        or len(tokens[head]) < 2
+    ):
         return None
     columns = _columns([tokens[place] for place in places], named)
     if len(columns) < 2:

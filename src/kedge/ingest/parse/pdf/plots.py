@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kedge.ingest.parse.pdf.cells import segments
+from kedge.ingest.parse.pdf.cells import WEAK_GAP
 from kedge.ingest.parse.pdf.headers import PageRules
 from kedge.ingest.parse.pdf.page import Line
+from kedge.ingest.parse.pdf.runs import PageWord
 
 Box = tuple[float, float, float, float]
 _TICK = 12.0
 """Points that a tick is long at most."""
-_TICKS, _MOST_AXES = 3, 60
-"""Ticks of an axis, and axes of a page that are looked at."""
+_TICKS, _MOST_AXES = 3, 12
+"""Ticks of an axis, and axes of a page, in either direction, that are looked at."""
 _NEAR = 60.0
 """Points between the end of one axis and the line of the other."""
 _TOUCH = 2.0
@@ -45,10 +46,20 @@ def with_plots(lines: Sequence[Line], rules: PageRules) -> tuple[list[Line], Pag
         if not any(_is_of(line, box) for box in boxes):
             made.append(line)
             continue
-        worded = [part.text for part in segments(line) if any(map(str.isalpha, part.text))]
-        if worded:
-            made.append(replace(line, text=" ".join(worded), label=True))
+        words = _worded(line)
+        if words:
+            made.append(replace(line, text=" ".join(words), label=True))
     return made, PageRules(_outside(rules.across, boxes), _outside(rules.down, boxes))
+
+
+def _worded(line: Line) -> list[str]:
+    """The words of a line, and what stands right behind one, such as a number in a name."""
+    kept: list[PageWord] = []
+    for word in line.words:
+        near = bool(kept) and word.x0 - kept[-1].x1 < WEAK_GAP * line.size
+        if near or any(map(str.isalpha, word.text)):
+            kept.append(word)
+    return [word.text for word in kept]
 
 
 def _outside(rules: Sequence[Box], boxes: Sequence[Box]) -> tuple[Box, ...]:

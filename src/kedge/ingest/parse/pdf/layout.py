@@ -15,7 +15,7 @@ from kedge.ingest.parse.pdf.page import Line
 from kedge.ingest.parse.typed import typed_parts
 
 _EDGE_LINES = 3
-_BULLET = re.compile(r"(?:[•●◦▪■‣∙·–*-]|\(?[a-z0-9]{1,3}[.)])\s+\S")
+_BULLET = re.compile(r"(?:[•●◦▪■‣∙·–*-]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])\s+\S")
 _NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2})*|[A-Z](?:\.\d{1,2})+)\.?\s+[A-Z]\S*")
 _SUBSECTION = re.compile(r"(?:\d{1,2}|[A-Z])(?:\.\d{1,2}){1,3}\.?\s+[A-Z]{2}")
 _WORD_HYPHEN = re.compile(r"(?<![^\W\d_])[^\W\d_]{2,}+-$")

@@ -19,7 +19,7 @@ import pypdfium2
 from pdfminer.high_level import extract_text
 
 from benchmarks.pdf_tables import fidelity
-from kedge.ingest.parse.pdf import parse_pdf
+from kedge.ingest.parse.pdf.read import parse_pdf
 
 
 def _pdfium(path: Path) -> None:

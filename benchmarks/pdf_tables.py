@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import pdfplumber
 
-from kedge.ingest.parse.pdf import parse_pdf
+from kedge.ingest.parse.pdf.read import parse_pdf
 from kedge.text.statements.cut import statements
 from kedge.text.statements.statement import Statement
 

@@ -16,7 +16,10 @@ def count_tokens(texts: Sequence[str]) -> list[int]:
 
 
 def make_pdf(*pages: Sequence[tuple[float, float, float, str]], info: str = "", extra: str = "") -> bytes:
-    """A PDF whose pages hold texts as (x, y, size, text); `extra` is drawn on every page, `info` goes to /Info."""
+    """A PDF whose pages hold texts as (x, y, size, text); `extra` is drawn on every page, `info` goes to /Info.
+
+    Texts are set in Helvetica; `extra` may set others in Courier, as /F2.
+    """
     bodies = [
         "BT\n"
         + "\n".join(f"/F1 {size} Tf 1 0 0 1 {x} {y} Tm ({_escape(text)}) Tj" for x, y, size, text in page)
@@ -32,7 +35,7 @@ def make_pdf(*pages: Sequence[tuple[float, float, float, str]], info: str = "", 
     for number, body in enumerate(bodies):
         objects.append(
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {5 + 2 * number} 0 R "
-            "/Resources << /Font << /F1 3 0 R >> >> >>"
+            "/Resources << /Font << /F1 3 0 R /F2 << /Type /Font /Subtype /Type1 /BaseFont /Courier >> >> >> >>"
         )
         objects.append(f"<< /Length {len(body)} >>\nstream\n{body}\nendstream")
     return write_pdf([*objects, f"<< {info} >>"], f"/Info {len(objects) + 1} 0 R")

@@ -35,7 +35,7 @@ def test_html_main_content_in_blocks() -> None:
         ("paragraph", "loose text"),
         ("list", "- a q\n- b\n  - c"),
         ("heading", "Code"),
-        ("code", "int x;\n  y < 3;"),
+        ("code", "```\nint x;\n  y < 3;\n```"),
         ("table", "A | B\n1 | 2"),
         ("list", "one"),
         ("code", "code"),

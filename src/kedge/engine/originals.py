@@ -24,7 +24,7 @@ from kedge.kinds import installed
 from kedge.stores.catalog.ports import CanKeepUploads, Catalog
 
 if TYPE_CHECKING:
-    from kedge.ingest.parse.pdf_view import PageCharacters, PagePicture
+    from kedge.ingest.parse.pdf.view import PageCharacters, PagePicture
 
 PDF = "pdf"
 """Name of the format that has pages."""
@@ -154,7 +154,7 @@ class Originals:
     def _characters(self, path: Path, number: int, document: Document) -> PageCharacters:
         limits = ParseLimits.of(self._settings)
         if limits is None:
-            from kedge.ingest.parse.pdf_view import page_characters
+            from kedge.ingest.parse.pdf.view import page_characters
 
             return page_characters(path, number)
         from kedge.ingest.apart.pool import characters_apart
@@ -164,7 +164,7 @@ class Originals:
     def _picture(self, path: Path, number: int, width: int, document: Document) -> PagePicture:
         limits = ParseLimits.of(self._settings)
         if limits is None:
-            from kedge.ingest.parse.pdf_view import page_picture
+            from kedge.ingest.parse.pdf.view import page_picture
 
             return page_picture(path, number, width)
         from kedge.ingest.apart.pool import picture_apart
@@ -174,7 +174,7 @@ class Originals:
 
 def _places(found: PageCharacters, passages: Sequence[Passage], cited: Cited) -> tuple[PagePlace, ...]:
     """Where the cited characters of the document's text stand on the page."""
-    from kedge.ingest.parse.pdf_view import lines_of
+    from kedge.ingest.parse.pdf.view import lines_of
     from kedge.text.locate import locate, squeeze, within
 
     page = squeeze(found.text)

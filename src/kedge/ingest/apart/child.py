@@ -95,7 +95,7 @@ def read_workbook(asked: dict[str, Any], _caps: Caps) -> Iterator[dict[str, Json
 
 def show_picture(asked: dict[str, Any], _caps: Caps) -> Iterator[dict[str, Json]]:
     """The picture of a page of a PDF."""
-    from kedge.ingest.parse.pdf_view import page_picture
+    from kedge.ingest.parse.pdf.view import page_picture
 
     shown = page_picture(Path(asked["path"]), asked["page"], asked["width"])
     yield {"png": b64encode(shown.png).decode(), "width": shown.width, "height": shown.height}
@@ -103,7 +103,7 @@ def show_picture(asked: dict[str, Any], _caps: Caps) -> Iterator[dict[str, Json]
 
 def show_characters(asked: dict[str, Any], _caps: Caps) -> Iterator[dict[str, Json]]:
     """What stands where on a page of a PDF."""
-    from kedge.ingest.parse.pdf_view import page_characters
+    from kedge.ingest.parse.pdf.view import page_characters
 
     found = page_characters(Path(asked["path"]), asked["page"])
     boxes: list[Json] = [None if box is None else list(box) for box in found.boxes]

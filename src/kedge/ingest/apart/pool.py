@@ -27,7 +27,7 @@ from kedge.ingest.apart.wire import TooMuch, document_in, receive, send
 from kedge.ingest.telling import tell
 
 if TYPE_CHECKING:
-    from kedge.ingest.parse.pdf_view import PageCharacters, PagePicture
+    from kedge.ingest.parse.pdf.view import PageCharacters, PagePicture
     from kedge.ingest.sources.source import Source
 
 MOST_IDLE = 2
@@ -279,7 +279,7 @@ def workbook_apart(path: Path, folder: Path, name: str, size: int, limits: Parse
 
 def picture_apart(path: Path, page: int, width: int, name: str, limits: ParseLimits) -> PagePicture:
     """The picture of a page of a PDF. Raises SourceFault."""
-    from kedge.ingest.parse.pdf_view import PagePicture
+    from kedge.ingest.parse.pdf.view import PagePicture
 
     asked: dict[str, Json] = {"task": "picture", "path": str(path), "page": page, "width": width}
     frames = list(_POOL.ask(asked, name, path.stat().st_size, limits))
@@ -291,7 +291,7 @@ def picture_apart(path: Path, page: int, width: int, name: str, limits: ParseLim
 
 def characters_apart(path: Path, page: int, name: str, limits: ParseLimits) -> PageCharacters:
     """What stands where on a page of a PDF. Raises SourceFault."""
-    from kedge.ingest.parse.pdf_view import PageCharacters
+    from kedge.ingest.parse.pdf.view import PageCharacters
 
     asked: dict[str, Json] = {"task": "characters", "path": str(path), "page": page}
     frames = list(_POOL.ask(asked, name, path.stat().st_size, limits))

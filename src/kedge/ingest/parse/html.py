@@ -13,6 +13,7 @@ from kedge.core.values import Block, BlockKind, Json, Link, ParsedDocument
 from kedge.ingest.parse.decode import decode
 from kedge.ingest.parse.html_frame import drop_frame
 from kedge.ingest.parse.sections import Sections
+from kedge.ingest.parse.typed import typed_parts
 
 _UNSEEN = (
     "script, style, noscript, template, nav, footer, aside:not(.footnote), iframe, svg, form, button, select, dialog, "
@@ -116,8 +117,12 @@ class _Writer:
             if title:
                 self._sections.enter(_HEADINGS[tag], title)
                 self._write(BlockKind.HEADING, title, _HEADINGS[tag])
-        elif tag == "pre" or depth > _MAX_DEPTH:
-            self._write(BlockKind.CODE if tag == "pre" else kind, node.text().strip("\r\n").rstrip())
+        elif tag == "pre":
+            text = node.text().replace("\r\n", "\n").replace("\r", "\n")
+            for part, written in typed_parts(text.strip("\n").rstrip()):
+                self._write(part, written)
+        elif depth > _MAX_DEPTH:
+            self._write(kind, node.text().strip("\r\n").rstrip())
         elif tag == "table" and not node.css_first("table table, h1, h2, h3, pre, p + p"):
             self._table(node)
         elif tag in ("ul", "ol") and not node.css_first("pre, table, h1, h2, h3"):

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from kedge.core.errors import UnreadableError
-from kedge.ingest.parse.pdf_page import Line, PageWord, Run, in_lines
+from kedge.ingest.parse.pdf.columns import gutter_of
+from kedge.ingest.parse.pdf.page import Line, in_lines
+from kedge.ingest.parse.pdf.runs import PageWord, Run
 
 LONGEST_SIDE = 2000
 """Pixels of the longer side of a page that is read; A4 at about 170 dots an inch."""
@@ -45,7 +47,7 @@ def lines_of(pixels: np.ndarray[Any, Any], width: float, height: float) -> list[
     for run in runs:  # a box follows its letters, so lines of one type differ a little
         if 0.7 * usual < run.size < 1.35 * usual:
             run.size = usual
-    return in_lines(runs, width)
+    return in_lines(runs, gutter_of(runs, width))
 
 
 def _run(box: np.ndarray[Any, Any], text: str, across: float, down: float, height: float) -> Run:

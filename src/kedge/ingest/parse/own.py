@@ -135,7 +135,7 @@ class PdfFormat(FileFormat):
         return b"%PDF-" in head[:1024]
 
     def segments(self, source: Source) -> Iterator[Segment]:
-        from kedge.ingest.parse.pdf import parse_pdf
+        from kedge.ingest.parse.pdf.read import parse_pdf
 
         yield Segment(0, parse_pdf(source.content if isinstance(source.content, Path) else source.read()))
 

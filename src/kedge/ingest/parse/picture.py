@@ -8,10 +8,7 @@ from kedge.core.errors import EmptySourceError, NoTextLayerError, SourceTooLarge
 from kedge.core.values import ParsedDocument
 from kedge.ingest.parse.ocr import LONGEST_SIDE, lines_of
 from kedge.ingest.parse.ocr_extra import OFFER, can_read_pictures
-from kedge.ingest.parse.pdf_document import document_of_pages
-from kedge.ingest.parse.pdf_grid import with_grids
-from kedge.ingest.parse.pdf_headers import PageRules
-from kedge.ingest.parse.pdf_page import Line
+from kedge.ingest.parse.pdf.document import ReadPage, document_of_pages
 from kedge.ingest.telling import tell
 
 if TYPE_CHECKING:
@@ -29,8 +26,7 @@ def parse_picture(source: Source) -> ParsedDocument:
     import numpy as np
     from PIL import Image, ImageOps, UnidentifiedImageError
 
-    pages: list[list[Line]] = []
-    heights: list[float] = []
+    pages: list[ReadPage] = []
     try:
         with source.open() as stream, Image.open(stream) as file:
             count = getattr(file, "n_frames", 1)
@@ -46,17 +42,16 @@ def parse_picture(source: Source) -> ParsedDocument:
                 upright.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
                 pixels = np.ascontiguousarray(np.asarray(upright)[:, :, ::-1])
                 width, height = _in_points(upright.width, upright.height)
-                pages.append(with_grids(lines_of(pixels, width, height), PageRules()))
-                heights.append(height)
+                pages.append(ReadPage(height, lines_of(pixels, width, height)))
                 tell(number + 1, count, picture=True)
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise UnreadableError(
             f"{source.name} is a picture that cannot be opened ({type(error).__name__}).",
             hint="It is damaged; make it anew.",
         ) from error
-    if not any(line.text for lines in pages for line in lines):
+    if not any(line.text for page in pages for line in page.lines):
         raise EmptySourceError(f"{source.name} shows no text.", hint="Remove it from what you ingest.")
-    return document_of_pages(pages, heights, {}, [])
+    return document_of_pages(pages, {}, [])
 
 
 def _in_points(width: int, height: int) -> tuple[float, float]:

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from kedge.core.values import Block, BlockKind, Json, Link, ParsedDocument
+from kedge.ingest.parse.listing import fenced
 
 _SPACE = re.compile(r"\s+")
-_FENCES = re.compile(r"^[^\S\n]*+(`{3,})", re.MULTILINE)
 _BAR = "∣"
 """What stands for a `|` inside a cell, where it would part two."""
 _DEEPEST = 6
@@ -73,10 +73,9 @@ class TextWriter:
         body = text.expandtabs(4).strip("\n").rstrip()
         if not body.strip():
             return
-        fence = "`" * max([3, *(len(found) + 1 for found in _FENCES.findall(body))])
         if self._mark:  # a fence does not stand behind the mark of an item
             self._write(BlockKind.LIST, "")
-        self._write(BlockKind.CODE, f"{fence}{language}\n{body}\n{fence}")
+        self._write(BlockKind.CODE, fenced(body, language))
 
     def formula(self, text: str) -> None:
         """A formula on lines of its own."""

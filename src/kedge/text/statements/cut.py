@@ -153,7 +153,7 @@ class _Cutter:
         text = self._lines[at].text
         if _HEADING.match(text) or self._is_underline(at):
             return True
-        return self._is_underline(at + 1) and not _is_row(text)
+        return self._is_underline(at + 1) and not _is_row(text) and not _FENCE.match(text)
 
     def _is_underline(self, at: int) -> bool:
         """Whether a line stands below (or above) a heading; one of ``` or ~~~ is a fence unless it is as long."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from statistics import median
 
-from kedge.ingest.parse.pdf_cells import (
+from kedge.ingest.parse.pdf.cells import (
     STRONG_GAP,
     CellPart,
     cell_text,
@@ -22,9 +22,9 @@ from kedge.ingest.parse.pdf_cells import (
     names_columns,
     segments,
 )
-from kedge.ingest.parse.pdf_headers import PageRules, header_rows
-from kedge.ingest.parse.pdf_page import Line
-from kedge.ingest.parse.pdf_text_grid import text_rows
+from kedge.ingest.parse.pdf.headers import PageRules, header_rows
+from kedge.ingest.parse.pdf.page import Line
+from kedge.ingest.parse.pdf.text_grid import text_rows
 
 CAPTION = re.compile(
     r"(?:Table|TABLE|Tab\.|Figure|FIGURE|Fig\.)\s{1,3}[A-Z]{0,2}\.?\d{1,3}[a-z]?\s{0,2}[:.|–—](?:\s|$)"
@@ -78,7 +78,10 @@ def with_grids(lines: Sequence[Line], rules: PageRules) -> list[Line]:
     """The lines of a page, those of tables replaced by their rows."""
     made: list[Line] = []
     number = 0
-    for _, group in groupby(lines, key=lambda line: line.column):
+    for (_, apart), group in groupby(lines, key=lambda line: (line.column, line.code or line.label)):
+        if apart:
+            made.extend(group)
+            continue
         rows = [_row(line) for line in group]
         at = 0
         for begin, last in _clusters(rows):

@@ -14,7 +14,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from kedge.core.errors import UnreadableError
-from kedge.ingest.parse.pdf import open_pdf
+from kedge.ingest.parse.pdf.read import open_pdf
 
 UNITS = 100_000
 """Of a page's width and height, in which places are asked for."""

@@ -14,8 +14,9 @@ from itertools import groupby, pairwise
 import pypdfium2
 from pypdfium2 import raw
 
-from kedge.ingest.parse.pdf_headers import PageRules
-from kedge.ingest.parse.pdf_page import Line, PageWord
+from kedge.ingest.parse.pdf.headers import PageRules
+from kedge.ingest.parse.pdf.page import Line
+from kedge.ingest.parse.pdf.runs import PageWord
 
 _MAX_PATHS = 4000
 _MAX_RULES = 1500

@@ -9,7 +9,7 @@ import pytest
 
 from kedge.core.errors import EncryptedError, NoTextLayerError, UnreadableError
 from kedge.core.values import BlockKind
-from kedge.ingest.parse.pdf import parse_pdf
+from kedge.ingest.parse.pdf.read import parse_pdf
 from tests.ingest.conftest import encrypted_pdf, make_pdf
 
 Placed = tuple[float, float, float, str]

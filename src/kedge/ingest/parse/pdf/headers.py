@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kedge.ingest.parse.pdf_cells import CellPart
-from kedge.ingest.parse.pdf_page import Line
+from kedge.ingest.parse.pdf.cells import CellPart
+from kedge.ingest.parse.pdf.page import Line
 
 Column = tuple[float, float]
 HeaderLine = tuple[Line, list[CellPart]]
@@ -33,6 +33,9 @@ class PageRules:
             else:
                 found.append((left, right))
         return found
+
+
+NO_RULES = PageRules()
 
 
 def header_rows(

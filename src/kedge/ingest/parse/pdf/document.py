@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from kedge.core.values import Block, BlockKind, Json, ParsedDocument
-from kedge.ingest.parse.pdf_layout import LayoutPart, body_size, drop_running_lines, join_broken, page_parts
-from kedge.ingest.parse.pdf_page import Line
+from kedge.ingest.parse.pdf.code import with_code
+from kedge.ingest.parse.pdf.columns import Gutter, fitted, shared_gutter
+from kedge.ingest.parse.pdf.grid import with_grids
+from kedge.ingest.parse.pdf.headers import NO_RULES, PageRules
+from kedge.ingest.parse.pdf.layout import LayoutPart, body_size, join_broken, page_parts
+from kedge.ingest.parse.pdf.page import Line, in_lines
+from kedge.ingest.parse.pdf.plots import with_plots
+from kedge.ingest.parse.pdf.running import drop_running_lines
+from kedge.ingest.parse.pdf.runs import Run
+from kedge.ingest.parse.pdf.tables import with_ruled_tables
 from kedge.ingest.parse.sections import Sections
 
 _PROPERTIES = {"Author": "author", "Subject": "subject", "Keywords": "keywords", "CreationDate": "created"}
@@ -30,15 +38,36 @@ _WORDED = 3
 """Headings that have to say their depth in words before it counts."""
 _COVER = 5
 """Headings of a cover."""
+_GUESSED = 0.3
+"""Share of the letters of a document from which on a font that seems bold is its usual one."""
 _FULL_PAGE = 800
 """Letters of text on a page whose own usual font size counts, as appendices often have another."""
 
 
+@dataclass(frozen=True, slots=True)
+class ReadPage:
+    """What was read of a page: its lines in reading order, or the runs that these are made of, and what is drawn."""
+
+    height: float
+    lines: list[Line] = field(default_factory=list)
+    rules: PageRules = NO_RULES
+    width: float = 0.0
+    runs: list[Run] = field(default_factory=list)
+    gutter: Gutter | None = None
+    """That the runs have by themselves."""
+
+
 def document_of_pages(
-    pages: Sequence[list[Line]], heights: Sequence[float], properties: dict[str, str], warnings: Sequence[str]
+    read: Sequence[ReadPage], properties: dict[str, str], warnings: Sequence[str], *, tables: bool = True
 ) -> ParsedDocument:
-    """The document without running heads and page numbers; `properties` are those of a PDF."""
-    pages = drop_running_lines(pages, heights)
+    """The document without running heads and page numbers; `properties` are those of a PDF.
+
+    `tables=False` leaves out ruled tables.
+    """
+    kept = drop_running_lines(_in_lines(read), [page.height for page in read])
+    plain = [with_plots(lines, page.rules) for lines, page in zip(kept, read, strict=True)]
+    marked = with_code([lines for lines, _ in plain])
+    pages = [_with_tables(lines, rules, tables) for lines, (_, rules) in zip(marked, plain, strict=True)]
     body = body_size(pages)
     parts: list[LayoutPart] = []
     for number, lines in enumerate(pages, 1):
@@ -54,6 +83,33 @@ def document_of_pages(
         metadata=metadata,
         warnings=tuple(warnings),
     )
+
+
+def _in_lines(pages: Sequence[ReadPage]) -> list[list[Line]]:
+    """The lines of all pages; a page whose columns do not show has those of the others."""
+    _unmark_guessed([run for page in pages for run in page.runs])
+    width = max((page.width for page in pages), default=0.0)
+    shared = shared_gutter([page.gutter for page in pages if page.runs], width)
+    made: list[list[Line]] = []
+    for page in pages:
+        gutter = page.gutter
+        if gutter is None and shared is not None and page.runs and abs(page.width - width) < 1:
+            gutter = fitted(page.runs, shared, page.width)
+        made.append([*page.lines, *in_lines(page.runs, gutter)])
+    return made
+
+
+def _unmark_guessed(runs: Sequence[Run]) -> None:
+    """What is bold by a guess alone is not where that is most of the document: its usual font has strong stems."""
+    guessed = sum(len(word.text) for run in runs if run.guessed for word in run.words)
+    if guessed > _GUESSED * sum(len(word.text) for run in runs for word in run.words):
+        for run in runs:
+            run.bold = run.bold and not run.guessed
+
+
+def _with_tables(read: list[Line], rules: PageRules, ruled: bool) -> list[Line]:
+    lines = with_grids(read, rules)
+    return with_ruled_tables(lines, rules, read) if ruled and lines else lines
 
 
 def _is_set_otherwise(lines: Sequence[Line], body: float) -> bool:

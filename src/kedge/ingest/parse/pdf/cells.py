@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from kedge.ingest.parse.pdf_page import Line, PageWord
+from kedge.ingest.parse.pdf.page import Line
+from kedge.ingest.parse.pdf.runs import PageWord
 
 STRONG_GAP, WEAK_GAP = 1.5, 0.6
 """White space, in font sizes, that parts cells by itself, and where figures stand on its right."""

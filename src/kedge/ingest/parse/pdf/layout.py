@@ -1,4 +1,4 @@
-"""Lines of pages to blocks: running heads dropped, paragraphs joined, headings and tables told apart."""
+"""Lines of pages to blocks: paragraphs joined, headings, code and tables told apart."""
 
 from __future__ import annotations
 
@@ -7,25 +7,24 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from statistics import median
 
 from kedge.core.values import BlockKind
-from kedge.ingest.parse.pdf_cells import segments
-from kedge.ingest.parse.pdf_page import Line
+from kedge.ingest.parse.pdf.cells import segments
+from kedge.ingest.parse.pdf.page import Line
+from kedge.ingest.parse.typed import typed_parts
 
 _EDGE_LINES = 3
-_MARGIN = 0.12
-_PAGE_NUMBER = re.compile(
-    r"(?:page)?[-–—|\s]*+(?:\d{1,4}|[ivxlc]{1,6})(?:\s*+(?:/|of)\s*+\d{1,4})?[-–—|\s]*+", re.IGNORECASE
-)
-_DIGITS = re.compile(r"\d+")
-_NUMBER = re.compile(r"\d+|(?:^|(?<=\s))[ivxlc]{1,6}(?=\s|$)")
-"""Of a page in a running head, a Roman one too."""
-_BULLET = re.compile(r"(?:[•●◦▪■‣∙·–*-]|\(?[a-z0-9]{1,3}[.)])\s+\S")
+_BULLET = re.compile(r"(?:[•●◦▪■‣∙·–*-]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])\s+\S")
 _NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2})*|[A-Z](?:\.\d{1,2})+)\.?\s+[A-Z]\S*")
 _SUBSECTION = re.compile(r"(?:\d{1,2}|[A-Z])(?:\.\d{1,2}){1,3}\.?\s+[A-Z]{2}")
 _WORD_HYPHEN = re.compile(r"(?<![^\W\d_])[^\W\d_]{2,}+-$")
 _OPEN_END = re.compile(r"[^.!?:;”\"]$")
 _HEADING_LENGTH = 120
+_CODE_GAP, _WIDEST_GAP = 1.7, 200
+"""Font sizes between lines of code from which on an empty one is between them, and blanks between two words of one."""
+_SAME_LETTER = 0.04
+"""Share by which the widths of letters of one font differ from line to line."""
 _HEADING_GAP = 2.5
 """White space, in font sizes, that no heading has, but the labels of a drawing have."""
 _TABLE_CAPTION = re.compile(r"(?:Table|TABLE|Tab\.)\s{1,3}[A-Z]{0,2}\.?\d{1,3}[a-z]?\s{0,2}[:.|–—]")
@@ -39,33 +38,6 @@ class LayoutPart:
     text: str
     page: int
     level: int = 0
-
-
-def drop_running_lines(pages: Sequence[list[Line]], heights: Sequence[float]) -> list[list[Line]]:
-    """Without headers, footers and page numbers: what stands in the margins of many pages, figures apart."""
-    margins = [_in_margin(lines, height) for lines, height in zip(pages, heights, strict=True)]
-    seen = Counter(shape for lines in margins for shape in {_shape(line) for line in lines})
-    needed = max(3, round(len(pages) * 0.3))
-    dropped = {
-        id(line)
-        for lines in margins
-        for line in lines
-        if seen[_shape(line)] >= needed or _PAGE_NUMBER.fullmatch(line.text)
-    }
-    return [[line for line in lines if id(line) not in dropped] for lines in pages]
-
-
-def _in_margin(lines: Sequence[Line], height: float) -> list[Line]:
-    """The lines of a page near its upper or lower edge, and its very first and last if they hold a number."""
-    ordered = sorted(lines, key=lambda line: -line.y1)
-    top = [line for line in ordered[:_EDGE_LINES] if line.y0 > (1 - _MARGIN) * height]
-    bottom = [line for line in ordered[-_EDGE_LINES:] if line.y1 < _MARGIN * height]
-    outermost = [line for line in ordered[:1] + ordered[-1:] if _DIGITS.search(line.text)]
-    return list({id(line): line for line in top + bottom + outermost}.values())
-
-
-def _shape(line: Line) -> str:
-    return _NUMBER.sub("#", line.text.lower()).strip()
 
 
 def body_size(pages: Sequence[Sequence[Line]]) -> float:
@@ -82,14 +54,16 @@ def body_size(pages: Sequence[Sequence[Line]]) -> float:
 def page_parts(lines: Sequence[Line], page: int, body: float) -> Iterator[LayoutPart]:
     """Blocks of one page in reading order; a table's caption stands before it, wherever the page has it."""
     parts: list[LayoutPart] = []
-    for (table, _, code), group in groupby(
-        with_own_edges(lines), key=lambda line: (line.table, line.gapped, line.even)
+    for (table, _, code, label), group in groupby(
+        with_own_edges(lines), key=lambda line: (line.table, line.gapped, line.code, line.label)
     ):
         rows = list(group)
         if table:
             parts.append(LayoutPart(BlockKind.TABLE, "\n".join(line.text for line in rows), page))
-        elif code and len(rows) > 1:
-            parts.append(LayoutPart(BlockKind.CODE, _code(rows), page))
+        elif label:
+            parts.append(LayoutPart(BlockKind.PARAGRAPH, "; ".join(line.text for line in rows), page))
+        elif code:
+            parts.extend(LayoutPart(kind, text, page) for kind, text in typed_parts(_code(rows)))
         else:
             parts.extend(_part(paragraph, page, body) for paragraph in _paragraphs(rows, body))
     yield from _with_captions(_without_run_in(parts))
@@ -124,11 +98,25 @@ def with_own_edges(lines: Sequence[Line]) -> list[Line]:
 
 
 def _code(lines: Sequence[Line]) -> str:
-    """Lines of code as they stand, with their indent."""
+    """Lines of code as they stand, with their indent and the gaps inside them and between them."""
     left = min(line.x0 for line in lines)
-    letters = sum(len(line.text) for line in lines)
-    wide = sum(line.x1 - line.x0 for line in lines) / max(letters, 1)
-    return "\n".join(" " * round((line.x0 - left) / wide if wide else 0) + line.text for line in lines)
+    usual = median(map(_letter_width, lines))
+    made: list[str] = []
+    for before, line in zip([None, *lines], lines, strict=False):
+        if before is not None and before.y0 + before.y1 - line.y0 - line.y1 > 2 * _CODE_GAP * line.size:
+            made.append("")
+        own = _letter_width(line)
+        wide = usual if abs(own - usual) < _SAME_LETTER * usual else own  # what is typed may be set in another font
+        text = ""
+        for word in line.words:
+            at = round((word.x0 - left) / wide) if wide > 0 else 0
+            text += " " * min(max(at - len(text), 1 if text else 0), _WIDEST_GAP) + word.text
+        made.append(text)
+    return "\n".join(made)
+
+
+def _letter_width(line: Line) -> float:
+    return sum(word.x1 - word.x0 for word in line.words) / max(sum(len(word.text) for word in line.words), 1)
 
 
 def _with_captions(parts: Sequence[LayoutPart]) -> Iterator[LayoutPart]:

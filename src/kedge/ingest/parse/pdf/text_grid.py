@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from kedge.ingest.parse.pdf_cells import WEAK_GAP, CellPart, cell_text, segments
-from kedge.ingest.parse.pdf_page import Line
+from kedge.ingest.parse.pdf.cells import WEAK_GAP, CellPart, cell_text, segments
+from kedge.ingest.parse.pdf.page import Line
 
 TextTable = tuple[int, int, list[tuple[Line, str]]]
 """The first line, the one behind the last, and the rows with the line each begins at."""

@@ -12,17 +12,19 @@ from kedge.core.errors import EncryptedError, NoTextLayerError, UnreadableError
 from kedge.core.values import ParsedDocument
 from kedge.ingest.parse.ocr import LONGEST_SIDE, lines_of
 from kedge.ingest.parse.ocr_extra import OFFER, can_read_pictures
-from kedge.ingest.parse.pdf_document import document_of_pages
-from kedge.ingest.parse.pdf_grid import with_grids
-from kedge.ingest.parse.pdf_headers import PageRules
-from kedge.ingest.parse.pdf_page import Line, read_lines
-from kedge.ingest.parse.pdf_tables import read_rules, with_ruled_tables
+from kedge.ingest.parse.pdf.columns import gutter_of
+from kedge.ingest.parse.pdf.document import ReadPage, document_of_pages
+from kedge.ingest.parse.pdf.headers import NO_RULES
+from kedge.ingest.parse.pdf.runs import read_runs
+from kedge.ingest.parse.pdf.tables import read_rules
 from kedge.ingest.telling import tell
 
 _LEAST_LETTERS = 20
 _SCAN_ANEW = "No words could be read in them: scan it anew at 200 to 300 dots an inch."
 MAX_PICTURES = 500
 """Pages without text of one file that are read as pictures."""
+MAX_RULES = 500_000
+"""Drawn lines of one file that are kept until all pages are read; from there on tables are found by alignment alone."""
 
 
 def parse_pdf(data: bytes | Path, *, tables: bool = True) -> ParsedDocument:
@@ -32,17 +34,21 @@ def parse_pdf(data: bytes | Path, *, tables: bool = True) -> ParsedDocument:
     """
     document = open_pdf(data)
     try:
-        pages, heights, warnings = _read_pages(document, tables)
+        pages, warnings = _read_pages(document)
         properties = document.get_metadata_dict(skip_empty=True)
     finally:
         document.close()
-    if sum(len(line.text) for lines in pages for line in lines) < _LEAST_LETTERS:
+    if sum(map(_letters, pages)) < _LEAST_LETTERS:
         where = f"its {len(pages)} pages" if len(pages) > 1 else "its only page"
         raise NoTextLayerError(
             f"The PDF has no text layer on {where}: it holds pictures of text.",
             hint=_SCAN_ANEW if can_read_pictures() else OFFER,
         )
-    return document_of_pages(pages, heights, properties, warnings)
+    return document_of_pages(pages, properties, warnings, tables=tables)
+
+
+def _letters(page: ReadPage) -> int:
+    return sum(len(line.text) for line in page.lines) + sum(len(word.text) for run in page.runs for word in run.words)
 
 
 def open_pdf(data: bytes | Path) -> pypdfium2.PdfDocument:
@@ -60,42 +66,42 @@ def open_pdf(data: bytes | Path) -> pypdfium2.PdfDocument:
     return document
 
 
-def _read_pages(document: pypdfium2.PdfDocument, tables: bool) -> tuple[list[list[Line]], list[float], list[str]]:
-    """Lines and height of every page, and what was odd."""
-    pages: list[list[Line]] = []
-    heights: list[float] = []
+def _read_pages(document: pypdfium2.PdfDocument) -> tuple[list[ReadPage], list[str]]:
+    """What was read of every page, and what was odd."""
+    pages: list[ReadPage] = []
     warnings: list[str] = []
     pictures: list[int] = []
     count = len(document)
     read = can_read_pictures()
+    room = MAX_RULES
     for number in range(count):
         scanned = False
         try:
-            lines, height = _read_page(document, number, tables)
-            if not lines and _has_picture(document, number):
+            page = _read_page(document, number, room)
+            room -= len(page.rules.across) + len(page.rules.down)
+            if not page.runs and _has_picture(document, number):
                 pictures.append(number + 1)
                 scanned = read and len(pictures) <= MAX_PICTURES
-                lines = _read_picture(document, number) if scanned else []
+                page = _read_picture(document, number) if scanned else page
         except pypdfium2.PdfiumError:
             warnings.append(f"Page {number + 1} is damaged and was left out.")
-            lines, height = [], 0.0
-        pages.append(lines)
-        heights.append(height)
+            page = ReadPage(0.0)
+        pages.append(page)
         tell(number + 1, count, picture=scanned)
     unread = pictures[MAX_PICTURES:] if read else pictures
     if unread:
         warnings.append(f"No text on {_named(unread)}, but pictures. {'Split the file.' if read else OFFER}")
-    return pages, heights, warnings
+    return pages, warnings
 
 
-def _read_picture(document: pypdfium2.PdfDocument, number: int) -> list[Line]:
+def _read_picture(document: pypdfium2.PdfDocument, number: int) -> ReadPage:
     """The lines of a page that is a picture."""
     page = document[number]
     width, height = page.get_size()
     pixels = page.render(scale=LONGEST_SIDE / max(width, height)).to_numpy()
-    lines = with_grids(lines_of(pixels, width, height), PageRules())
+    lines = lines_of(pixels, width, height)
     page.close()
-    return lines
+    return ReadPage(height, lines)
 
 
 def _has_picture(document: pypdfium2.PdfDocument, number: int) -> bool:
@@ -117,16 +123,13 @@ def _named(pages: Sequence[int]) -> str:
     return f"page{'s' if len(pages) > 1 else ''} {told}"
 
 
-def _read_page(document: pypdfium2.PdfDocument, number: int, tables: bool) -> tuple[list[Line], float]:
+def _read_page(document: pypdfium2.PdfDocument, number: int, room: int) -> ReadPage:
+    """The words of a page, and what is drawn on it as long as there is room for it."""
     page = document[number]
     text = page.get_textpage()
-    read = lines = read_lines(text.raw, page.get_width())
-    if lines:
-        rules = read_rules(page)
-        lines = with_grids(read, rules)
-        if tables:
-            lines = with_ruled_tables(lines, rules, read)
-    height = float(page.get_height())
+    width, height = map(float, page.get_size())
+    runs = read_runs(text.raw)
+    rules = read_rules(page) if runs and room > 0 else NO_RULES
     text.close()
     page.close()
-    return lines, height
+    return ReadPage(height, rules=rules, width=width, runs=runs, gutter=gutter_of(runs, width))

@@ -24,7 +24,7 @@ MOST = 100
 """Mentions of a concept that are looked at to count those that may be read; a concept with more keeps its count."""
 DEEPER = 4
 """So many times more is asked for where some of what is found may have to be left out."""
-LIKELY = 2
+LIKELY = 3
 """So many times more of it is looked at first."""
 PAGE = 500
 EVERY = 1_000_000

@@ -39,7 +39,7 @@ class ReadEdges:
 
 
 @dataclass(slots=True)
-class Asked:
+class AskedOfCollection:
     """What one search has asked so far of one collection, for one actor."""
 
     narrowed: Narrowed | None
@@ -52,7 +52,7 @@ class Asked:
     """Edges to passages that mention a concept: all of them."""
 
 
-_ASKED: ContextVar[dict[tuple[Actor | None, Scope], Asked] | None] = ContextVar("kedge_asked", default=None)
+_ASKED: ContextVar[dict[tuple[Actor | None, Scope], AskedOfCollection] | None] = ContextVar("kedge_asked", default=None)
 
 
 @contextmanager
@@ -68,13 +68,13 @@ def asked_once() -> Iterator[None]:
         _ASKED.reset(token)
 
 
-async def asked_of(catalog: Catalog, scope: Scope) -> Asked:
+async def asked_of(catalog: Catalog, scope: Scope) -> AskedOfCollection:
     """What is known of the collection for the actor in force: kept for one search, fresh outside of one."""
     known, asked = _ASKED.get(), (actor(), scope)
     if known is None:
-        return Asked(await catalog.rights.narrowed(scope))
+        return AskedOfCollection(await catalog.rights.narrowed(scope))
     if asked not in known:
-        known[asked] = Asked(await catalog.rights.narrowed(scope))
+        known[asked] = AskedOfCollection(await catalog.rights.narrowed(scope))
     return known[asked]
 
 

@@ -53,7 +53,7 @@ _OWN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class ActorSight:
     """What an actor sees of a collection."""
 
     shut: bool
@@ -71,22 +71,22 @@ class Sight:
         return not self.hidden[0] and not self.unsettled
 
 
-class _Known:
+class _RememberedSights:
     """The sights that were asked for last, from several threads."""
 
     def __init__(self) -> None:
-        self._sights: dict[tuple[Actor, Scope, str], Sight] = {}
+        self._sights: dict[tuple[Actor, Scope, str], ActorSight] = {}
         self._lock = Lock()
         self._held = 0
 
-    def get(self, asked: tuple[Actor, Scope, str]) -> Sight | None:
+    def get(self, asked: tuple[Actor, Scope, str]) -> ActorSight | None:
         with self._lock:
             found = self._sights.pop(asked, None)
             if found is not None:
                 self._sights[asked] = found  # from now on the last in order
             return found
 
-    def keep(self, asked: tuple[Actor, Scope, str], sight: Sight) -> None:
+    def keep(self, asked: tuple[Actor, Scope, str], sight: ActorSight) -> None:
         with self._lock:
             if asked not in self._sights:
                 self._sights[asked] = sight
@@ -96,10 +96,10 @@ class _Known:
                 self._held -= 1 + len(oldest.audiences)
 
 
-_KNOWN = _Known()
+_KNOWN = _RememberedSights()
 
 
-def sight_of(connection: Connection, who: Actor, scope: Scope, state: str | None = None) -> Sight:
+def sight_of(connection: Connection, who: Actor, scope: Scope, state: str | None = None) -> ActorSight:
     """What the actor sees of the collection; `state`: of its rights, where this transaction has read it already."""
     place = {"of_tenant": scope.tenant, "of_name": scope.collection}
     if state is None:
@@ -110,7 +110,7 @@ def sight_of(connection: Connection, who: Actor, scope: Scope, state: str | None
     rule = connection.execute(_RULE, place).scalar()
     own = connection.execute(_OWN, {**place, "principals": list(who.principals)}).all()
     every = connection.execute(_RESTRICTED, place).one()
-    found = Sight(
+    found = ActorSight(
         shut=rule is not None and not who.may_read(tuple(rule)),
         audiences=frozenset(row.id for row in own),
         hidden=(every[0] - sum(row.live_documents for row in own), every[1] - sum(row.live_passages for row in own)),

@@ -37,7 +37,7 @@ from kedge.models.registry import open_embedder
 from kedge.retrieve.channels.graph import search_graph
 from kedge.retrieve.channels.pool import GraphResult, PassageFeatures, Traversal, TraversalQuestion, weigh_question
 from kedge.retrieve.fuse import add_bonus, blend, rrf
-from kedge.retrieve.pipeline import SOFT
+from kedge.retrieve.order import SOFT
 from kedge.retrieve.rerank import Smoothing, adaptive, exact_blend, smooth
 from kedge.retrieve.soft import open_vectors, soft_match
 from kedge.text.analyze import SparseTerms

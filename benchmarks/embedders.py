@@ -29,7 +29,7 @@ from kedge.models.ports import Embedder
 from kedge.models.registry import open_embedder
 from kedge.retrieve.channels.pool import GraphResult, Traversal
 from kedge.retrieve.fuse import add_bonus, blend
-from kedge.retrieve.pipeline import RERANKED, SOFT
+from kedge.retrieve.order import RERANKED, SOFT
 from kedge.retrieve.rerank import adaptive, exact_blend, smooth
 from kedge.retrieve.second import READ, best_cover
 from kedge.retrieve.topical import Kind, by_topic, dense_weight, kind_of

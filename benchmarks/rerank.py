@@ -46,7 +46,7 @@ from kedge.models.carried.packages import folder_of
 from kedge.models.carried.tokenizer import CARRIER, FOLDER
 from kedge.models.embed.minilm import WINDOW
 from kedge.models.embed.onnx import encoder
-from kedge.retrieve import pipeline
+from kedge.retrieve import order, pipeline
 from kedge.retrieve.rerank import adaptive, exact_blend, smooth
 from kedge.retrieve.soft import open_vectors, soft_match
 from kedge.stores.ports import CanReadPoints, StoredPoint
@@ -56,7 +56,7 @@ from kedge.text.sentences import sentences
 Array = NDArray[np.float32]
 CACHE = Path(".bench-cache/embeddings.db")
 BY_RECALL = ("squad2", "2wikimultihop", "hotpotqa_train100")
-HEAD, RESAMPLES, DIMENSIONS, SCALE = pipeline.RERANKED, 2000, 32, 200
+HEAD, RESAMPLES, DIMENSIONS, SCALE = order.RERANKED, 2000, 32, 200
 FIRST_WORD = 999
 """Smaller token ids are unused or marks."""
 
@@ -241,19 +241,19 @@ async def record(name: str, limit: int, spent: dict[str, list[float]]) -> list[C
     chosen = [judged[i] for i in sorted(np.random.default_rng(0).permutation(len(judged))[:limit])]
     cases: list[Case] = []
 
-    class Recording(pipeline.Retriever):
-        async def _rerank(self, run: Any, fused: Any) -> Any:
+    class Recording(order.Ordering):
+        async def ranked(self, run: Any, fused: Any) -> Any:
             cases.append(await self._case(run, fused[:HEAD], query.gains))
             return list(fused)
 
         async def _case(self, run: Any, head: Any, gains: Mapping[str, float]) -> Case:
             ids = [item.passage_id for item in head]
-            store = self.stores.vectors
+            store = self._stores.vectors
             assert isinstance(store, CanReadPoints)
             started = time.perf_counter()
             points = await store.read(run.collection.index_name, SCOPE.tenant, ids)
             middle = time.perf_counter()
-            passages = await self.stores.catalog.passages.live(SCOPE, ids)
+            passages = await self._stores.catalog.passages.live(SCOPE, ids)
             spent["points"].append(1000 * (middle - started))
             spent["texts"].append(1000 * (time.perf_counter() - middle))
             bonus = {hit.passage_id: hit.bonus for hit in run.graph.hits}
@@ -277,7 +277,8 @@ async def record(name: str, limit: int, spent: dict[str, list[float]]) -> list[C
         async with Engine.open(settings) as engine:
             await engine.ingest(IngestRequest(SCOPE, (str(dataset.corpus),)))
             retriever = engine._parts.retriever
-            recording = Recording(settings, retriever.stores, retriever._collections)
+            recording = pipeline.Retriever(settings, retriever.stores, retriever._collections)
+            recording._ordering = Recording(settings, retriever.stores, recording._live)
             for query in chosen:
                 await recording.rank(Query(query.text, SCOPE), 10)
     return cases

@@ -13,7 +13,7 @@ from kedge.core.values import DEFAULT_TENANT, IngestRequest, Query, Scope
 from kedge.engine.engine import Engine
 from kedge.models.embed import minilm
 from kedge.models.registry import open_reranker
-from kedge.retrieve.pipeline import MODEL, READ_BY_MODEL
+from kedge.retrieve.order import MODEL, READ_BY_MODEL
 from tests.models.tiny_onnx import write_cross_encoder
 
 SCOPE = Scope(DEFAULT_TENANT, "default")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kedge import Kedge
-from kedge.retrieve import pipeline
+from kedge.retrieve import order
 
 FILING = """# FORM 10-Q
 
@@ -97,7 +97,7 @@ def test_without_a_time_nothing_is_looked_up_and_nothing_moves(kedge: Kedge, mon
     def never(*_args: object) -> None:
         raise AssertionError("a question without a time was put in order by time")
 
-    monkeypatch.setattr(pipeline, "by_time", never)
+    monkeypatch.setattr(order, "by_time", never)
     assert [(hit.passage.id, hit.score) for hit in kedge.search(question, top_k=20).hits] == before
 
 
@@ -110,7 +110,7 @@ def test_a_time_that_no_document_states_moves_nothing(tmp_path: Path, monkeypatc
     with Kedge(tmp_path / "home", embedder="hash") as opened:
         opened.ingest(str(tmp_path / "*.md"))
         timed = [(hit.passage.id, hit.score) for hit in opened.search(question, top_k=10).hits]
-        monkeypatch.setattr(pipeline, "by_time", lambda _question, ranked, _passages: ranked)
+        monkeypatch.setattr(order, "by_time", lambda _question, ranked, _passages: ranked)
         assert [(hit.passage.id, hit.score) for hit in opened.search(question, top_k=10).hits] == timed
 
 
@@ -183,7 +183,7 @@ def test_another_question_is_ordered_as_if_there_were_no_dates(
 ) -> None:
     question = "What is paid for a night in a hotel?"
     before = found(policies, question)
-    monkeypatch.setattr(pipeline, "newest_first", lambda *_: pytest.fail("nobody asked about the present"))
+    monkeypatch.setattr(order, "newest_first", lambda *_: pytest.fail("nobody asked about the present"))
     assert found(policies, question) == before
 
 

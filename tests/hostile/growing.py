@@ -11,9 +11,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from selectolax.lexbor import LexborHTMLParser
+
 from kedge.answer.conversation.asking import resolve_among
 from kedge.core.errors import EmptySourceError
 from kedge.ingest.chunk.passages import ChunkLimits, chunk
+from kedge.ingest.parse.html_frame import drop_frame
 from kedge.ingest.parse.own import MARKDOWN_APART
 from kedge.ingest.parse.reading import open_document
 from kedge.ingest.sources.discovery import uploaded
@@ -61,6 +64,11 @@ def _read(name: str) -> Callable[[str], object]:
     return read
 
 
+def _frame(text: str) -> None:
+    """A page of which only what frames the content is looked for."""
+    drop_frame(LexborHTMLParser(text).body)
+
+
 def _header(text: str) -> None:
     """The first line of a table: a column a word."""
     words = text.split()
@@ -89,6 +97,7 @@ WAYS: dict[str, tuple[int, int, Callable[[str], object]]] = {
     "text": (40_000, 200_000, _read("a.txt")),
     "markdown": (4_000, MARKDOWN_APART // 2, _read("a.md")),
     "rst": (60_000, 60_000, _read("a.rst")),
+    "frame": (500_000, 500_000, _frame),
     "table": (300_000, 300_000, _read("a.md")),
     "sentences": (40_000, 200_000, sentences),
     "orders": (8_000, 80_000, ordering_spans),
@@ -104,6 +113,7 @@ COUNTED = {
     "header": ("a ", "A "),
     "graph": ("a",),
     "rst": (".. _a:\n\n", ".. _a: b\n", "a_ "),
+    "frame": ("<div>a<a href=b>c</a>", '<div class="nav">a', "<ul><li><a href=b>c</a>", "<p>a<a href=b>c</a>"),
     "table": ("| a | 1 |\n", "|---|---|\n| a | 1 |\n", "| | 2024 |\n"),
 }
 """Ways for which it does not matter what the text is made of, but how much of it there is: the units that they get."""

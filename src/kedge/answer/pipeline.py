@@ -28,9 +28,10 @@ from kedge.core.settings import Settings
 from kedge.core.stages import apart, stage
 from kedge.core.values import MAX_TOP_K, Answer, Collection, Json, Query, SearchHit, SearchResult, StreamEvent
 from kedge.core.values.filters import Eq, all_of
-from kedge.retrieve.pipeline import Retriever, SearchedQuestion
+from kedge.retrieve.pipeline import Retriever
 from kedge.retrieve.ports import CollectionSource
 from kedge.retrieve.rarity import weighed_once
+from kedge.retrieve.run import SearchedQuestion
 from kedge.retrieve.sharing import QuestionReads
 from kedge.text.form import shape_of
 from kedge.text.question import Question

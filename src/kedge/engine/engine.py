@@ -219,7 +219,7 @@ class Engine:
     async def suggestions(self, query: Query) -> list[Suggestion]:
         """Questions near this one that have answers, at most three, nearest first. QueryError, NotFoundError."""
         from kedge.engine.suggestions import Suggester
-        from kedge.retrieve.pipeline import validate
+        from kedge.retrieve.query import validate
 
         validate(query, self.settings.max_top_k)
         return await Suggester(self.answerer, self._keeper, self._recorder, self.settings.threshold).near(query)

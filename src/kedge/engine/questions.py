@@ -15,7 +15,7 @@ from kedge.engine.filter_fields import check_fields
 from kedge.engine.kinds import OpenKinds
 from kedge.kinds.passages import PassagesWayOut
 from kedge.kinds.ports import Parts, TakesMore, WayOut
-from kedge.retrieve.pipeline import validate
+from kedge.retrieve.query import validate
 
 log = logging.getLogger("kedge.queries")
 

@@ -8,14 +8,16 @@ change holds from the next request, whichever way it goes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 
 from kedge.core.acting import actor
 from kedge.core.values import PUBLIC, Actor, Json, Narrowed, Readers, Scope
 from kedge.core.values.filters import Eq, Filter, In, Or
 from kedge.stores.catalog.ports import Catalog
+from kedge.stores.ports import GraphEdge
 
 READERS = "kedge_readers"
 """Payload field with the principals that may read a point; not there: everybody may."""
@@ -23,12 +25,39 @@ MOST_UNSETTLED = 500
 """Documents that the condition names one by one; beyond, the index is asked for all and the catalog alone decides."""
 
 
-_ASKED: ContextVar[dict[tuple[Actor | None, Scope], Narrowed | None] | None] = ContextVar("kedge_asked", default=None)
+@dataclass(frozen=True, slots=True)
+class ReadEdges:
+    """What one read of a graph gave of some concepts: the edges that may be seen, in its order."""
+
+    concepts: frozenset[str]
+    edges: Sequence[GraphEdge]
+
+    def of(self, concept_ids: Collection[str]) -> list[GraphEdge]:
+        """Those of some of the concepts, as a read of these alone would give them."""
+        wanted = set(concept_ids)
+        return [edge for edge in self.edges if edge.concept_id in wanted]
+
+
+@dataclass(slots=True)
+class AskedOfCollection:
+    """What one search has asked so far of one collection, for one actor."""
+
+    narrowed: Narrowed | None
+    """What the actor sees of the collection; None where that is all."""
+    visible: dict[str, bool] = field(default_factory=dict)
+    """Whether a passage may be seen, by its id."""
+    titles: list[ReadEdges] = field(default_factory=list)
+    """Edges to passages of documents that are called like a concept."""
+    mentions: list[ReadEdges] = field(default_factory=list)
+    """Edges to passages that mention a concept: all of them."""
+
+
+_ASKED: ContextVar[dict[tuple[Actor | None, Scope], AskedOfCollection] | None] = ContextVar("kedge_asked", default=None)
 
 
 @contextmanager
 def asked_once() -> Iterator[None]:
-    """Within the block, one search, it is asked once what an actor sees of a collection.
+    """Within the block, one search, it is asked once what an actor sees of a collection, and of each passage of it.
 
     What changes meanwhile holds for the last look at the catalog, through which every hit goes.
     """
@@ -39,14 +68,19 @@ def asked_once() -> Iterator[None]:
         _ASKED.reset(token)
 
 
-async def narrowed_to(catalog: Catalog, scope: Scope) -> Narrowed | None:
-    """What the actor in force sees of a collection; None where that is all."""
+async def asked_of(catalog: Catalog, scope: Scope) -> AskedOfCollection:
+    """What is known of the collection for the actor in force: kept for one search, fresh outside of one."""
     known, asked = _ASKED.get(), (actor(), scope)
     if known is None:
-        return await catalog.rights.narrowed(scope)
+        return AskedOfCollection(await catalog.rights.narrowed(scope))
     if asked not in known:
-        known[asked] = await catalog.rights.narrowed(scope)
+        known[asked] = AskedOfCollection(await catalog.rights.narrowed(scope))
     return known[asked]
+
+
+async def narrowed_to(catalog: Catalog, scope: Scope) -> Narrowed | None:
+    """What the actor in force sees of a collection; None where that is all."""
+    return (await asked_of(catalog, scope)).narrowed
 
 
 async def narrowing(catalog: Catalog, scope: Scope) -> Filter | None:

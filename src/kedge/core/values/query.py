@@ -19,7 +19,7 @@ ANSWER_TOP_K = 5
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question or a search, validated where it enters (`kedge.retrieve.pipeline.validate`)."""
+    """A question or a search, validated where it enters (`kedge.retrieve.query.validate`)."""
 
     text: str
     scope: Scope

@@ -7,6 +7,8 @@ many short ones. A page that would lose most of its text, such as an index, is l
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from selectolax.lexbor import LexborNode as Node
 
@@ -16,8 +18,10 @@ _NAMED = re.compile(
     r"toolbar|tooltip|popup|modal|comments?)(?:[-_ ]|$)",
     re.IGNORECASE,
 )
-_PARTS = "div, section, header, ul, ol, p, span, table"
-_LISTS = "ul, ol, table, div, p"
+_PARTS = frozenset(("div", "section", "header", "ul", "ol", "p", "span", "table"))
+_LISTS = frozenset(("ul", "ol", "table", "div", "p"))
+_CONTENT = frozenset(("h1", "h2", "pre"))
+"""What no menu has in it."""
 _LARGEST_NAMED = 0.25
 """Share of a page's text that a part may have to be dropped for its name."""
 _LEAST_LEFT = 0.5
@@ -25,17 +29,63 @@ _LINKED, _LINKS, _SHORT = 0.85, 4, 28
 """Share of a list's text that is links, how many there are at least, and how long they are at most in the middle."""
 
 
+@dataclass(slots=True)
+class _Counts:
+    """What lies in a node, at any depth."""
+
+    length: int = 0
+    """Letters of its text."""
+    links: int = 0
+    linked: int = 0
+    """Letters of the links' texts."""
+    short: int = 0
+    """Links whose text is short."""
+    content: int = 0
+    """Headings and code."""
+
+    def add(self, other: _Counts) -> None:
+        self.length += other.length
+        self.links += other.links
+        self.linked += other.linked
+        self.short += other.short
+        self.content += other.content
+
+
 def drop_frame(root: Node) -> None:
     """Take out of the tree below a node what only frames its content."""
-    whole = len(root.text(strip=True))
+    nodes = list(root.traverse(include_text=True))
+    counts = _counted(nodes)
+    whole = counts[root.mem_id].length
     if not whole:
         return
-    doomed = [node for node in root.css(_PARTS) if _is_named(node) and _length(node) < _LARGEST_NAMED * whole]
-    doomed += [node for node in root.css(_LISTS) if _is_menu(node)]
-    outer = _outermost(doomed)
-    if sum(map(_length, outer)) <= (1 - _LEAST_LEFT) * whole:
+    doomed: set[int] = set()
+    for node in nodes:
+        held = counts[node.mem_id]
+        named = node.tag in _PARTS and held.length < _LARGEST_NAMED * whole and _is_named(node)
+        if named or (node.tag in _LISTS and _is_menu(held)):
+            doomed.add(node.mem_id)
+    outer = _outermost(nodes, doomed)
+    if sum(counts[node.mem_id].length for node in outer) <= (1 - _LEAST_LEFT) * whole:
         for node in outer:
             node.decompose()
+
+
+def _counted(nodes: Sequence[Node]) -> dict[int, _Counts]:
+    """What lies in each node of a tree, given in the order of the page: added up from the last one to the first."""
+    counts = {node.mem_id: _Counts() for node in nodes}
+    for node in reversed(nodes):
+        own = counts[node.mem_id]
+        if node.is_text_node:
+            own.length = len(node.text(strip=True))
+        parent = node.parent
+        above = None if parent is None else counts.get(parent.mem_id)
+        if above is None:
+            continue
+        above.add(own)
+        if node.tag == "a" and "href" in node.attributes:
+            above.add(_Counts(links=1, linked=own.length, short=own.length <= _SHORT))
+        above.content += node.tag in _CONTENT
+    return counts
 
 
 def _is_named(node: Node) -> bool:
@@ -43,26 +93,20 @@ def _is_named(node: Node) -> bool:
     return bool(named.strip()) and len(named) < 400 and _NAMED.search(named) is not None
 
 
-def _is_menu(node: Node) -> bool:
-    links = node.css("a[href]")
-    if len(links) < _LINKS or node.css_first("h1, h2, pre") is not None:
+def _is_menu(held: _Counts) -> bool:
+    if held.links < _LINKS or held.content:
         return False
-    texts = [len(link.text(strip=True)) for link in links]
-    return sum(texts) >= _LINKED * _length(node) and sorted(texts)[len(texts) // 2] <= _SHORT
+    return held.linked >= _LINKED * held.length and held.short > held.links // 2
 
 
-def _length(node: Node) -> int:
-    return len(node.text(strip=True))
-
-
-def _outermost(nodes: list[Node]) -> list[Node]:
-    """Those that lie in no other of them, each once."""
-    known = {node.mem_id for node in nodes}
-    kept: dict[int, Node] = {}
+def _outermost(nodes: Sequence[Node], doomed: set[int]) -> list[Node]:
+    """The doomed ones that lie in no other of them; the nodes in the order of the page."""
+    kept: list[Node] = []
+    inside: set[int] = set()
     for node in nodes:
-        above = node.parent
-        while above is not None and above.mem_id not in known:
-            above = above.parent
-        if above is None:
-            kept[node.mem_id] = node
-    return list(kept.values())
+        parent = node.parent
+        if parent is not None and (parent.mem_id in doomed or parent.mem_id in inside):
+            inside.add(node.mem_id)
+        elif node.mem_id in doomed:
+            kept.append(node)
+    return kept

@@ -6,7 +6,8 @@ same and nothing that is handed one can pass by. With no actor in force, or one 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from kedge.core.acting import actor
@@ -15,7 +16,7 @@ from kedge.stores.catalog.ports import Catalog
 from kedge.stores.graph.nodes import Counts, Edge, Node, NodeStore, Relation
 from kedge.stores.graph.reads import CanReadTriples, CanSearchPreviews
 from kedge.stores.graph.taken import id_taken, taken_ids
-from kedge.stores.narrowing import narrowed_to
+from kedge.stores.narrowing import ReadEdges, asked_of, narrowed_to
 from kedge.stores.ports import ConceptHit, GraphEdge, GraphStore
 from kedge.text.concepts import name_within
 
@@ -23,6 +24,8 @@ MOST = 100
 """Mentions of a concept that are looked at to count those that may be read; a concept with more keeps its count."""
 DEEPER = 4
 """So many times more is asked for where some of what is found may have to be left out."""
+LIKELY = 3
+"""So many times more of it is looked at first."""
 PAGE = 500
 EVERY = 1_000_000
 
@@ -67,7 +70,7 @@ class _SeenConcepts:
     async def concepts_of(self, scope: Scope, passage_ids: Sequence[str]) -> tuple[list[ConceptHit], list[GraphEdge]]:
         if not await self._narrowed(scope):
             return await self._of(scope, passage_ids)
-        seen = await self._catalog.passages.visible(scope, passage_ids)
+        seen = await self._visible(scope, passage_ids)
         concepts, edges = await self._of(scope, [one for one in passage_ids if one in seen])
         shown = await self._counted(scope, concepts)
         kept = {one.id for one in shown}
@@ -76,7 +79,9 @@ class _SeenConcepts:
     async def passages_of(self, scope: Scope, concept_ids: Sequence[str], limit: int) -> list[GraphEdge]:
         if not await self._narrowed(scope):
             return await self._passages(scope, concept_ids, limit)
-        found = await self._seen(scope, await self._passages(scope, concept_ids, max(MOST, DEEPER * limit)))
+        found = _known((await asked_of(self._catalog, scope)).mentions, concept_ids)
+        if found is None:
+            found = await self._seen(scope, await self._passages(scope, concept_ids, max(MOST, DEEPER * limit)))
         kept: list[GraphEdge] = []
         taken: dict[str, int] = {}
         for edge in found:
@@ -86,24 +91,31 @@ class _SeenConcepts:
         return kept
 
     async def about(self, scope: Scope, concept_ids: Sequence[str]) -> list[GraphEdge]:
-        found = await self._about(scope, concept_ids)
-        return await self._seen(scope, found) if await self._narrowed(scope) else found
+        if not await self._narrowed(scope):
+            return await self._about(scope, concept_ids)
+        return await self._called(scope, concept_ids)
 
     async def search_concepts(self, scope: Scope, text: str, limit: int) -> list[Concept]:
         if not await self._narrowed(scope):
             return await self._search(scope, text, limit)
         found = await self._search(scope, text, DEEPER * limit)
-        known = {one.key: one for one in await self.concepts_by_key(scope, [one.key for one in found])}
-        shown = [one for one in found if one.key in known][:limit]
-        titled = await self._titled(scope, [known[one.key].id for one in shown])
-        return [_said_by(titled.get(known[one.key].id, ()), one) for one in shown]
+        shown: list[Concept] = []
+        for start in range(0, len(found), LIKELY * limit):
+            some = found[start : start + LIKELY * limit]
+            known = {one.key: one for one in await self.concepts_by_key(scope, [one.key for one in some])}
+            said = [known[one.key].id for one in some if one.key in known and (one.aliases or one.description)]
+            titled = await self._titled(scope, said)
+            shown += [_said_by(titled.get(known[one.key].id, ()), one) for one in some if one.key in known]
+            if len(shown) >= limit:
+                break
+        return shown[:limit]
 
     async def triples_of(self, scope: Scope, concept_ids: Sequence[str]) -> list[Triple]:
         assert self._triples is not None, "installed where the store has it"
         found = await self._triples(scope, concept_ids)
         if not await self._narrowed(scope):
             return found
-        seen = await self._catalog.passages.visible(scope, [one.passage_id for one in found])
+        seen = await self._visible(scope, [one.passage_id for one in found])
         return [one for one in found if one.passage_id in seen]
 
     async def search_chunks(self, scope: Scope, text: str, limit: int) -> list[str]:
@@ -111,29 +123,51 @@ class _SeenConcepts:
         if not await self._narrowed(scope):
             return await self._chunks(scope, text, limit)
         found = await self._chunks(scope, text, DEEPER * limit)
-        seen = await self._catalog.passages.visible(scope, found)
+        seen = await self._visible(scope, found)
         return [one for one in found if one in seen][:limit]
 
     async def _narrowed(self, scope: Scope) -> bool:
         return actor() is not None and await narrowed_to(self._catalog, scope) is not None
+
+    async def _visible(self, scope: Scope, passage_ids: Iterable[str]) -> set[str]:
+        """Those that may be read. Within one search each is asked for once."""
+        known = (await asked_of(self._catalog, scope)).visible
+        wanted = list(dict.fromkeys(passage_ids))
+        unknown = [one for one in wanted if one not in known]
+        if unknown:
+            seen = await self._catalog.passages.visible(scope, unknown)
+            known.update((one, one in seen) for one in unknown)
+        return {one for one in wanted if known[one]}
 
     async def _seen(self, scope: Scope, edges: Sequence[GraphEdge]) -> list[GraphEdge]:
         """Edges of passages that may be read.
 
         Words in small letters are a concept only because a document is called so: not where that one is hidden.
         """
-        seen = await self._catalog.passages.visible(scope, [edge.passage_id for edge in edges])
+        seen = await self._visible(scope, (edge.passage_id for edge in edges))
         shown = [edge for edge in edges if edge.passage_id in seen]
         owed = {edge.concept_id for edge in shown if edge.role is Role.GENERIC}
         if not owed:
             return shown
-        titled = {edge.concept_id for edge in await self._seen(scope, await self._about(scope, sorted(owed)))}
+        titled = {edge.concept_id for edge in await self._called(scope, sorted(owed))}
         return [edge for edge in shown if edge.role is not Role.GENERIC or edge.concept_id in titled]
+
+    async def _called(self, scope: Scope, concept_ids: Sequence[str]) -> list[GraphEdge]:
+        """Edges to passages that may be read of documents which are called so."""
+        read = (await asked_of(self._catalog, scope)).titles
+        found = _known(read, concept_ids)
+        if found is None:
+            edges = await self._about(scope, concept_ids)
+            seen = await self._visible(scope, (edge.passage_id for edge in edges))
+            found = [edge for edge in edges if edge.passage_id in seen]
+            read.append(ReadEdges(frozenset(concept_ids), found))
+        return found
 
     async def _titled(self, scope: Scope, concept_ids: Sequence[str]) -> dict[str, list[Passage]]:
         """By concept: passages that may be read of documents which are called so."""
-        edges = await self._about(scope, concept_ids) if concept_ids else []
-        live = await self._catalog.passages.live(scope, list({edge.passage_id for edge in edges}))
+        edges = await self._called(scope, concept_ids) if concept_ids else []
+        wanted = list({edge.passage_id for edge in edges})
+        live = await self._catalog.passages.live(scope, wanted) if wanted else {}
         found: dict[str, list[Passage]] = {}
         for edge in edges:
             if edge.passage_id in live:
@@ -146,16 +180,40 @@ class _SeenConcepts:
         What a concept is called may be the title of a document that is hidden, so no more is shown of it than its key,
         which the passages have in their text.
         """
+        if not concepts:
+            return []
         ids = [concept.id for concept in concepts if concept.degree <= MOST]
-        mentions = await self._seen(scope, await self._passages(scope, ids, MOST))
-        titles = await self._seen(scope, await self._about(scope, ids))
+        mentions = await self._mentions(scope, ids, [concept.id for concept in concepts])
         passages: dict[str, set[str]] = {}
         for edge in mentions:
             passages.setdefault(edge.concept_id, set()).add(edge.passage_id)
-        named = {edge.concept_id for edge in titles} | passages.keys()
+        named = {edge.concept_id for edge in await self._called(scope, ids)} | passages.keys()
         shown = [one for one in concepts if one.id in named or one.degree > MOST]
         degrees = {one.id: one.degree if one.degree > MOST else len(passages.get(one.id, ())) for one in shown}
         return [replace(one, name=name_within(one.key, one.name), degree=degrees[one.id]) for one in shown]
+
+    async def _mentions(self, scope: Scope, ids: Sequence[str], every: Sequence[str]) -> list[GraphEdge]:
+        """Edges to the passages that may be read and mention these, which at most `MOST` do.
+
+        Read with what is called like `every` concept, so that the catalog is asked once about the passages of both.
+        """
+        read = (await asked_of(self._catalog, scope)).mentions
+        found = _known(read, ids)
+        if found is None:
+            edges, titles = await asyncio.gather(self._passages(scope, ids, MOST), self._about(scope, every))
+            seen = await self._visible(scope, (edge.passage_id for edge in (*edges, *titles)))
+            asked = await asked_of(self._catalog, scope)
+            called = [edge for edge in titles if edge.passage_id in seen]
+            asked.titles.append(ReadEdges(frozenset(every), called))
+            found = await self._seen(scope, edges)
+            read.append(ReadEdges(frozenset(ids), found))
+        return found
+
+
+def _known(read: Sequence[ReadEdges], concept_ids: Sequence[str]) -> list[GraphEdge] | None:
+    """The edges of these concepts, where one of the reads was of all of them."""
+    wanted = set(concept_ids)
+    return next((one.of(wanted) for one in read if wanted <= one.concepts), None)
 
 
 def _said_by(titled: Sequence[Passage], concept: Concept) -> Concept:

@@ -17,7 +17,7 @@ from kedge.kinds.tables.finding.rowtext import row_text
 from kedge.kinds.tables.generation import Generation
 from kedge.models.ports import Embedder, Reranker
 from kedge.models.registry import open_reranker
-from kedge.retrieve.pipeline import MODEL, READ_BY_MODEL
+from kedge.retrieve.order import MODEL, READ_BY_MODEL
 from kedge.retrieve.ports import CollectionSource
 
 log = logging.getLogger(__name__)

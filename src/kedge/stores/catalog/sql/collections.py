@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from sqlalchemy import ColumnElement, Connection, Row, bindparam, delete, func, select, true, update
 
 from kedge.core.acting import actor
@@ -26,6 +24,7 @@ from kedge.stores.catalog.sql.schema_rights import (
     unsettled_documents,
 )
 from kedge.stores.catalog.sql.seeing import shut_collections, unseen_counts
+from kedge.stores.catalog.sql.sights import changed, new_state, sight_of
 
 _REPLACED = ("embedder", "dimension", "generation", "index_name", "topics")
 
@@ -56,15 +55,18 @@ class SqlCollections:
 
 
 def _get(connection: Connection, scope: Scope) -> Collection | None:
-    statement = _BY_NAME if actor() is None else _BY_NAME.where(_open(scope.tenant))
-    row = connection.execute(statement, {"tenant": scope.tenant, "name": scope.collection}).first()
-    return None if row is None else _collection(row, unseen_counts(connection, scope.tenant))
+    row = connection.execute(_BY_NAME, {"tenant": scope.tenant, "name": scope.collection}).first()
+    who = actor()
+    if row is None or who is None:
+        return None if row is None else _collection(row)
+    sight = sight_of(connection, who, scope, row.rights_state)
+    return None if sight.shut else _collection(row, sight.hidden)
 
 
 def _all(connection: Connection, tenant: str) -> list[Collection]:
     unseen = unseen_counts(connection, tenant)
     own = select(table).where((table.c.tenant == tenant) & _open(tenant))
-    return [_collection(row, unseen) for row in connection.execute(own.order_by(table.c.name))]
+    return [_collection(row, unseen.get(row.name, (0, 0))) for row in connection.execute(own.order_by(table.c.name))]
 
 
 def _open(tenant: str) -> ColumnElement[bool]:
@@ -74,7 +76,7 @@ def _open(tenant: str) -> ColumnElement[bool]:
 
 def _everywhere(connection: Connection) -> list[Collection]:
     rows = connection.execute(select(table).order_by(table.c.tenant, table.c.name))
-    return [_collection(row, {}) for row in rows]
+    return [_collection(row) for row in rows]
 
 
 def _put(connection: Connection, collection: Collection) -> None:
@@ -88,6 +90,7 @@ def _put(connection: Connection, collection: Collection) -> None:
         "index_name": collection.index_name,
         "topics": list(collection.topics),
         "created_at": collection.created_at,
+        "rights_state": new_state(),
     }
     upsert(connection, table, [row], _REPLACED)
 
@@ -116,9 +119,10 @@ def _delete(connection: Connection, scope: Scope) -> None:
     connection.execute(delete(table).where((table.c.tenant == scope.tenant) & (table.c.name == scope.collection)))
 
 
-def _collection(row: Row[tuple[object, ...]], unseen: Mapping[str, tuple[int, int]]) -> Collection:
+def _collection(row: Row[tuple[object, ...]], hidden: tuple[int, int] = (0, 0)) -> Collection:
+    """`hidden`: documents and passages that are not to be counted."""
     values = row._mapping
-    hidden_documents, hidden_passages = unseen.get(values["name"], (0, 0))
+    hidden_documents, hidden_passages = hidden
     return Collection(
         scope=Scope(values["tenant"], values["name"]),
         kind=values["kind"],
@@ -155,6 +159,7 @@ def totals(connection: Connection, document_ids: list[str]) -> Totals:
 
 def count_change(connection: Connection, before: Totals, after: Totals) -> None:
     """Add the difference to the counts of the collections and of the audiences."""
+    restricted: list[Scope] = []
     for tenant, name, audience in dict.fromkeys([*before, *after]):
         old_documents, old_passages = before.get((tenant, name, audience), (0, 0))
         new_documents, new_passages = after.get((tenant, name, audience), (0, 0))
@@ -172,3 +177,6 @@ def count_change(connection: Connection, before: Totals, after: Totals) -> None:
                     live_passages=counts.c.live_passages + new_passages - old_passages,
                 )
             )
+        if audience is not None:
+            restricted.append(Scope(tenant, name))
+    changed(connection, restricted)

@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, delete, exists, select
+from sqlalchemy import Connection, Row, Select, bindparam, delete, exists, select
 
+from kedge.core.acting import actor
 from kedge.core.errors import ConflictError
 from kedge.core.values import Passage, Scope
 from kedge.stores.batches import batches
@@ -18,7 +19,8 @@ from kedge.stores.catalog.sql.database import Database, upsert
 from kedge.stores.catalog.sql.schema import collections, documents, passage_indexes
 from kedge.stores.catalog.sql.schema import document_versions as versions
 from kedge.stores.catalog.sql.schema import passages as table
-from kedge.stores.catalog.sql.seeing import is_shut, of_seen, readable
+from kedge.stores.catalog.sql.seeing import of_seen
+from kedge.stores.catalog.sql.sights import sight_of
 from kedge.stores.catalog.sql.versions import BUILDING, DEAD, LIVE, not_shared
 
 _FIELDS = {
@@ -174,11 +176,16 @@ def _visible() -> Select[Any]:
     )
 
 
-_LIVE = _visible().where(
-    table.c.passage_id.in_(bindparam("ids", expanding=True)),
-    documents.c.tenant == bindparam("tenant"),
-    documents.c.collection == bindparam("collection"),
+_LIVE = (
+    _visible()
+    .add_columns(documents.c.audience)
+    .where(
+        table.c.passage_id.in_(bindparam("ids", expanding=True)),
+        documents.c.tenant == bindparam("tenant"),
+        documents.c.collection == bindparam("collection"),
+    )
 )
+"""Live passages of a scope among those named, each with the audience of its document behind it."""
 _AUDIENCES = (
     select(table.c.passage_id, documents.c.audience)
     .join(documents, (documents.c.id == table.c.document_id) & (documents.c.live_version == table.c.version_id))
@@ -227,21 +234,28 @@ _OF_DOCUMENT = (
 
 
 def _live(connection: Connection, scope: Scope, passage_ids: Sequence[str]) -> dict[str, Passage]:
-    found: dict[str, Passage] = {}
-    live = of_seen(_LIVE)
-    for ids in batches(dict.fromkeys(passage_ids)):
-        values = {"ids": ids, "tenant": scope.tenant, "collection": scope.collection}
-        found.update((row[0], read_passage(row)) for row in connection.execute(live, values).all())
-    return found
+    return {row[0]: read_passage(row[:-1]) for row in _of_live(connection, _LIVE, scope, passage_ids)}
 
 
 def _visible_ids(connection: Connection, scope: Scope, passage_ids: Sequence[str]) -> set[str]:
-    rows: list[Any] = []
-    for ids in [] if is_shut(connection, scope) else batches(dict.fromkeys(passage_ids)):
-        values = {"ids": ids, "tenant": scope.tenant, "collection": scope.collection}
-        rows += connection.execute(_AUDIENCES, values).all()
-    audiences = readable(connection, {row.audience for row in rows})
-    return {row.passage_id for row in rows if row.audience in audiences}
+    return {row.passage_id for row in _of_live(connection, _AUDIENCES, scope, passage_ids)}
+
+
+def _of_live(
+    connection: Connection, statement: Select[Any], scope: Scope, passage_ids: Sequence[str]
+) -> list[Row[Any]]:
+    """What the statement, whose last column is the audience, says of those that the actor in force may read."""
+    who = actor()
+    sight = sight_of(connection, who, scope) if who is not None and passage_ids else None
+    if sight is not None and sight.shut:
+        return []
+    place = {"tenant": scope.tenant, "collection": scope.collection}
+    found: list[Row[Any]] = []
+    for ids in batches(dict.fromkeys(passage_ids)):
+        found += connection.execute(statement, {"ids": ids, **place}).all()
+    if sight is None:
+        return found
+    return [row for row in found if row[-1] is None or row[-1] in sight.audiences]
 
 
 def _of_document(connection: Connection, tenant: str, document_id: str, first: int, last: int | None) -> list[Passage]:

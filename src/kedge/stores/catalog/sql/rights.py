@@ -9,14 +9,15 @@ from sqlalchemy import Connection, Row, delete, func, select, true, update
 
 from kedge.core.acting import actor
 from kedge.core.errors import HeldError
-from kedge.core.values import Hold, Narrowed, Readers, Scope
+from kedge.core.values import Actor, Hold, Narrowed, Readers, Scope
 from kedge.stores.batches import batches
 from kedge.stores.catalog.sql.database import Database, upsert
 from kedge.stores.catalog.sql.schema import document_versions as versions
 from kedge.stores.catalog.sql.schema import documents
 from kedge.stores.catalog.sql.schema_rights import audiences, legal_holds, reading_rules
 from kedge.stores.catalog.sql.schema_rights import unsettled_documents as unsettled
-from kedge.stores.catalog.sql.seeing import audience_of, unseen_counts
+from kedge.stores.catalog.sql.seeing import audience_of
+from kedge.stores.catalog.sql.sights import changed, sight_of
 from kedge.stores.catalog.sql.versions import counted
 
 
@@ -36,7 +37,8 @@ class SqlRights:
         return await self._database.read(_expected, version_ids)
 
     async def narrowed(self, scope: Scope) -> Narrowed | None:
-        return None if actor() is None else await self._database.read(_narrowed, scope)
+        who = actor()
+        return None if who is None else await self._database.read(_narrowed, scope, who)
 
     async def restricted(self, tenant: str | None = None) -> bool:
         return await self._database.read(_restricted, tenant)
@@ -113,15 +115,12 @@ def put_readers(connection: Connection, document_id: str, scope: Scope, readers:
         connection.execute(update(documents).where(documents.c.id == document_id).values(values))
     mark = {"document_id": document_id, "tenant": scope.tenant, "collection": scope.collection}
     upsert(connection, unsettled, [mark], ())
+    changed(connection, [scope])
 
 
-def _narrowed(connection: Connection, scope: Scope) -> Narrowed | None:
-    who = actor()
-    hidden = unseen_counts(connection, scope.tenant).get(scope.collection)
-    moving = _unsettled(connection, scope)
-    if who is None or (hidden is None and not moving):
-        return None
-    return Narrowed(who.principals, tuple(moving))
+def _narrowed(connection: Connection, scope: Scope, who: Actor) -> Narrowed | None:
+    sight = sight_of(connection, who, scope)
+    return None if sight.whole else Narrowed(who.principals, sight.unsettled)
 
 
 def _restricted(connection: Connection, tenant: str | None) -> bool:
@@ -143,8 +142,13 @@ def _unsettled(connection: Connection, scope: Scope) -> list[str]:
 
 
 def _settled(connection: Connection, document_ids: Sequence[str]) -> None:
+    places: set[Scope] = set()
     for ids in batches(document_ids):
-        connection.execute(delete(unsettled).where(unsettled.c.document_id.in_(ids)))
+        these = unsettled.c.document_id.in_(ids)
+        rows = connection.execute(select(unsettled.c.tenant, unsettled.c.collection).where(these).distinct())
+        places |= {Scope(row.tenant, row.collection) for row in rows}
+        connection.execute(delete(unsettled).where(these))
+    changed(connection, places)
 
 
 def _rules(connection: Connection, scope: Scope) -> dict[str, Readers]:
@@ -154,6 +158,7 @@ def _rules(connection: Connection, scope: Scope) -> dict[str, Readers]:
 
 
 def _rule(connection: Connection, scope: Scope, label: str, readers: Readers | None) -> None:
+    changed(connection, [scope])
     audience = audience_of(connection, scope, readers)
     if readers is None or audience is None:
         here = (reading_rules.c.tenant == scope.tenant) & (reading_rules.c.collection == scope.collection)

@@ -30,7 +30,7 @@ from sqlalchemy import (
     false,
 )
 
-REVISION = "0011"
+REVISION = "0012"
 """The migration that makes this schema: a database at another one is upgraded, or refused if it is newer."""
 
 metadata = MetaData(
@@ -86,6 +86,8 @@ collections = Table(
     _required("live_documents", Integer, server_default="0"),
     _required("live_passages", Integer, server_default="0"),
     _required("created_at", UtcDateTime),
+    # Another with each transaction that changes what somebody sees of the collection; see `sights`.
+    _required("rights_state", Bytewise, server_default=""),
 )
 
 documents = Table(

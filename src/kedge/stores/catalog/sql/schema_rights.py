@@ -26,6 +26,7 @@ audience_readers = Table(
     metadata,
     Column("audience", Bytewise, primary_key=True),
     Column("principal", Bytewise, primary_key=True),
+    Index(None, "principal"),
 )
 
 reading_rules = Table(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, select, true
@@ -10,7 +10,6 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, se
 from kedge.core.acting import actor
 from kedge.core.ids import sha256
 from kedge.core.values import PUBLIC, Readers, Scope
-from kedge.stores.batches import batches
 from kedge.stores.catalog.sql.database import upsert
 from kedge.stores.catalog.sql.schema import documents
 from kedge.stores.catalog.sql.schema_rights import audience_readers, audiences, reading_rules
@@ -37,46 +36,6 @@ def of_seen(statement: Select[Any]) -> Select[Any]:
     return statement if actor() is None else statement.where(seen())
 
 
-def is_shut(connection: Connection, scope: Scope) -> bool:
-    """Whether the actor in force may not read the collection at all."""
-    who = actor()
-    if who is None:
-        return False
-    here = (reading_rules.c.tenant == scope.tenant) & (reading_rules.c.collection == scope.collection)
-    said = connection.execute(select(reading_rules.c.readers).where(here, reading_rules.c.label == "")).scalar()
-    return said is not None and not who.may_read(tuple(said))
-
-
-_MEMBERS: dict[str, Readers] = {}
-"""Readers by audience. An audience is called by a digest of its readers, so what is known of it holds for ever."""
-_MOST_MEMBERS = 100_000
-
-
-def readable(connection: Connection, found: Collection[str | None]) -> set[str | None]:
-    """Those of the audiences that the actor in force belongs to; None, everybody, is always one."""
-    who = actor()
-    named = {one for one in found if one is not None}
-    if who is None:
-        return {None, *named}
-    if len(_MEMBERS) > _MOST_MEMBERS:
-        _MEMBERS.clear()
-    known = {one: _MEMBERS[one] for one in named & _MEMBERS.keys()}
-    if unknown := named - known.keys():
-        read = _members(connection, sorted(unknown))
-        _MEMBERS.update(read)
-        known |= read
-    return {None, *(one for one, principals in known.items() if who.may_read(principals))}
-
-
-def _members(connection: Connection, named: Sequence[str]) -> dict[str, Readers]:
-    members: dict[str, Readers] = {}
-    columns = (audience_readers.c.audience, audience_readers.c.principal)
-    for ids in batches(named):
-        for row in connection.execute(select(*columns).where(audience_readers.c.audience.in_(ids))):
-            members[row.audience] = (*members.get(row.audience, ()), row.principal)
-    return members
-
-
 def shut_collections(tenant: str) -> Select[tuple[str]]:
     """Names of the tenant's collections that the actor in force may not read at all."""
     who = actor()
@@ -93,7 +52,6 @@ def unseen_counts(connection: Connection, tenant: str) -> dict[str, tuple[int, i
     who = actor()
     if who is None:
         return {}
-    # One look at all audiences of these principals: asked for each audience by itself, it took most of a search's time.
     mine = audience_readers.c.principal.in_(list(who.principals))
     readable = select(audience_readers.c.audience).where(mine)
     rows = connection.execute(

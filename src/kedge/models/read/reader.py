@@ -30,7 +30,7 @@ FILE = "reader.onnx"
 """Written by `python -m benchmarks.reader.export`: ms-marco-MiniLM-L-12-v2 (Apache-2.0), trained further."""
 NOT_READ = -20.0
 """Log-odds of what no window had room for."""
-LEAST = 0.0
+LEAST = -1.0
 """Log-odds that a passage answers, as read half way up: with less, the other layers are not computed."""
 _STARTS = 8
 """Likeliest first tokens that are looked at for the best span."""

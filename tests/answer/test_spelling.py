@@ -66,8 +66,8 @@ def test_the_answer_says_how_the_question_was_understood(tmp_path: Path) -> None
     (tmp_path / "puzzle.md").write_text("# Primes\n\nThere are 646 Carmichael numbers below one billion.\n", "utf-8")
     with Kedge(tmp_path / "home") as kedge:
         kedge.ingest(tmp_path / "puzzle.md")
-        answer = kedge.ask("How many Carmichel numbers are there below a billion?")
-        plain = kedge.ask("How many Carmichael numbers are there below a billion?")
+        answer = kedge.ask("How many Carmichel numbers are below one billion?")
+        plain = kedge.ask("How many Carmichael numbers are below one billion?")
     assert answer.short_answer == "646"
-    assert answer.metadata["resolved_question"] == "How many Carmichael numbers are there below a billion?"
+    assert answer.metadata["resolved_question"] == "How many Carmichael numbers are below one billion?"
     assert "resolved_question" not in plain.metadata

@@ -25,7 +25,7 @@ PASSAGES = {
     "Sundal": "Sundal is a town with a market. The ferry to Sundal runs twice a day from the pier.",
     "Cherry": "Cherries are fruits of trees. They ripen in summer and are eaten fresh.",
 }
-WORDS_DIGEST = "cfccb3dc08ea84f72dc6ec615a4425e0999d0de46eb5b0965100838cc1a27c31"
+WORDS_DIGEST = "bd374cfeaef1f4b791b9f310423b74d0ed8471dac04c4a0790d15421aa70b912"
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_the_chain_reader_tells_steps_from_what_merely_shares_words() -> None:
 
 
 def test_its_words_are_those_of_the_reader() -> None:
-    """Trained with them as they are; another reader needs another chain reader (`benchmarks.second`)."""
+    """Trained with words near them; with those of another reader its figures are measured again (benchmarks/README.md)."""
     words = read_tensors(carried(READER), WORDS)
     assert hashlib.sha256(b"".join(words[name].tobytes() for name in WORDS)).hexdigest() == WORDS_DIGEST
 

@@ -14,7 +14,7 @@ from kedge.ingest.parse.pdf.headers import NO_RULES, PageRules
 from kedge.ingest.parse.pdf.layout import LayoutPart, body_size, join_broken, page_parts
 from kedge.ingest.parse.pdf.page import Line, in_lines
 from kedge.ingest.parse.pdf.plots import with_plots
-from kedge.ingest.parse.pdf.running import drop_running_lines
+from kedge.ingest.parse.pdf.repeated import drop_running_lines
 from kedge.ingest.parse.pdf.runs import Run
 from kedge.ingest.parse.pdf.tables import with_ruled_tables
 from kedge.ingest.parse.sections import Sections

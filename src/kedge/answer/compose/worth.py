@@ -12,7 +12,7 @@ CERTAIN = 4.0
 """Log-odds beyond which a passage is no better for being surer."""
 RANK = 0.2
 """What a place further back among the passages costs."""
-WORDS = 3.0
+WORDS = 1.0
 """What it is worth to have all words of the question."""
 NO_ROW = 12.0
 """What it costs to be a row where a reason, a way or a summary is asked for: only where nothing else is there."""

@@ -86,7 +86,7 @@ def test_a_change_between_two_periods_cites_both_cells_at_their_places(harbour: 
     [
         ("Which mooring has the most boats?", "Old basin", ["Old basin", "118"]),
         ("Which mooring has the fewest boats?", "Ferry pier", ["Ferry pier", "6"]),
-        ("What is the total number of boats of all moorings?", "228", ["41", "6", "63", "118"]),
+        ("What is the total of all boats?", "228", ["41", "6", "63", "118"]),
         ("How many more boats does Fish dock have than North quay?", "22", ["63", "41"]),
     ],
 )

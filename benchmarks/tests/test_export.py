@@ -160,7 +160,8 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Callable[[dict[str, np.
     session = open_session(path, 1)
 
     def run(rows: dict[str, np.ndarray], least: float) -> list[np.ndarray]:
-        found: list[np.ndarray] = session.run(["spans", "support", "heads"], {**rows, "least": np.array(least, np.float32)})
+        given = {**rows, "least": np.array(least, np.float32)}
+        found: list[np.ndarray] = session.run(["spans", "support", "heads"], given)
         return found
 
     return run

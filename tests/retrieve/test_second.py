@@ -69,7 +69,7 @@ def test_the_chain_reader_tells_steps_from_what_merely_shares_words() -> None:
 
 
 def test_its_words_are_those_of_the_reader() -> None:
-    """Trained with words near them; with those of another reader its figures are measured again (benchmarks/README.md)."""
+    """Trained with words near them; with another reader its figures are measured again (benchmarks/README.md)."""
     words = read_tensors(carried(READER), WORDS)
     assert hashlib.sha256(b"".join(words[name].tobytes() for name in WORDS)).hexdigest() == WORDS_DIGEST
 

@@ -1,7 +1,7 @@
 """Recall of typed relations on sentences that state one, and the triples of a folder to be read for precision.
 
-    python -m benchmarks.relations [--show]
-    python -m benchmarks.relations --read FOLDER [--count 200]
+    python -m benchmarks.relations [--show] [--reader none]
+    python -m benchmarks.relations --read FOLDER [--count 200] [--reader none]
 
 Each sentence is looked for in its own document, which is read, cut and extracted as an ingest does it, with the titles
 of its collection known. `gold.txt` is what the first rules and their words were built on.
@@ -23,7 +23,9 @@ from benchmarks.data import folder
 from kedge.core.settings import load_settings
 from kedge.core.values import DEFAULT_TENANT, Document, IngestRequest, Passage, Scope, Triple
 from kedge.engine.engine import Engine
+from kedge.ingest.extract.claims import RelationJudge
 from kedge.ingest.extract.concepts import extract
+from kedge.ingest.extract.judge import reader_judge
 from kedge.text.concepts import title_aliases
 from kedge.text.sentences import sentences
 
@@ -81,16 +83,26 @@ def parsed(text: str) -> tuple[frozenset[str], str, frozenset[str]]:
 class Corpus:
     """A folder as an ingest sees it."""
 
-    def __init__(self, documents: dict[str, Document], passages: list[Passage]) -> None:
+    def __init__(
+        self, documents: dict[str, Document], passages: list[Passage], judge: RelationJudge | None = None
+    ) -> None:
         self.passages = passages
         titles = frozenset(key for document in documents.values() for key in title_aliases(document.title))
         self.titles = titles
-        self.triples = extract(documents, passages, lambda keys: {key for key in keys if key in titles}).triples
+        found = extract(documents, passages, lambda keys: {key for key in keys if key in titles}, judge=judge)
+        self.triples = found.triples
 
     @classmethod
-    async def read(cls, source: Path) -> Corpus:
-        """Through an engine in memory."""
-        memory = {"vector_url": "memory:", "catalog_url": "memory:", "graph_url": "memory:", "embedder": "hash"}
+    async def read(cls, source: Path, reader: str = "minilm") -> Corpus:
+        """Through an engine in memory; `reader` as the setting."""
+        judge = reader_judge(load_settings(reader=reader))
+        memory = {
+            "vector_url": "memory:",
+            "catalog_url": "memory:",
+            "graph_url": "memory:",
+            "embedder": "hash",
+            "reader": "none",
+        }
         scope = Scope(DEFAULT_TENANT, "relations")
         with tempfile.TemporaryDirectory() as home:
             async with Engine.open(load_settings(home=home, **memory)) as engine:
@@ -98,7 +110,7 @@ class Corpus:
                 passages = [one async for page in engine.stores.catalog.passages.scan(scope) for one in page]
                 found = {one.document_id for one in passages}
                 documents = {key: await engine.stores.catalog.documents.get(DEFAULT_TENANT, key) for key in found}
-        return cls({key: one for key, one in documents.items() if one is not None}, passages)
+        return cls({key: one for key, one in documents.items() if one is not None}, passages, judge)
 
     def sentence(self, file: str, begins: str) -> tuple[Passage, str] | None:
         """The first sentence of a file that begins so."""
@@ -115,15 +127,15 @@ class Corpus:
         return [one for one in self.triples if one.passage_id == passage.id]
 
 
-async def recall(name: str, *, show: bool) -> None:
+async def recall(name: str, reader: str, *, show: bool) -> None:
     """Print how many of a file's sentences give what they state."""
     gold = read_gold(name)
     corpora: dict[str, Corpus] = {}
     for place in dict.fromkeys(one.place for one in gold if not one.place.startswith("package")):
-        corpora[place] = await Corpus.read(PLACES.get(place) or folder(place))
+        corpora[place] = await Corpus.read(PLACES.get(place) or folder(place), reader)
     right = 0
     for one in gold:
-        corpus = corpora.get(one.place) or await quoted(one)
+        corpus = corpora.get(one.place) or await quoted(one, reader)
         found = corpus.sentence(one.file if one.place in corpora else "", one.begins)
         triples = corpus.of(found[0]) if found else []
         met = one.met_by(triples)
@@ -134,17 +146,17 @@ async def recall(name: str, *, show: bool) -> None:
     print(f"{name:10} {right}/{len(gold)} {right / len(gold):.2f}")
 
 
-async def quoted(one: Gold) -> Corpus:
+async def quoted(one: Gold, reader: str) -> Corpus:
     """A sentence that is quoted in full, as a document of its own."""
     with tempfile.TemporaryDirectory() as made:
         file = Path(made) / "quoted.md"
         file.write_text(f"# {one.place.removeprefix('package: ')}\n\n{one.begins}\n", encoding="utf-8")
-        return await Corpus.read(file)
+        return await Corpus.read(file, reader)
 
 
-async def reading(source: Path, count: int) -> None:
+async def reading(source: Path, count: int, reader: str) -> None:
     """Print triples of a folder with their passage's sentences, a fixed random choice of them."""
-    corpus = await Corpus.read(source)
+    corpus = await Corpus.read(source, reader)
     passages = {one.id: one for one in corpus.passages}
     chosen = random.Random(0).sample(corpus.triples, min(count, len(corpus.triples)))
     print(f"{len(corpus.triples)} triples of {len(corpus.passages)} passages; {len(chosen)} to be read")
@@ -163,12 +175,13 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="list what was missed")
     parser.add_argument("--read", type=Path, help="print triples of this folder instead")
     parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--reader", choices=("minilm", "none"), default="minilm", help="what judges beside the weights")
     args = parser.parse_args()
     if args.read:
-        asyncio.run(reading(args.read, args.count))
+        asyncio.run(reading(args.read, args.count, args.reader))
         return
     for name in args.set or SETS:
-        asyncio.run(recall(name, show=args.show))
+        asyncio.run(recall(name, args.reader, show=args.show))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import lzma
-import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,7 +24,8 @@ from typing import Any
 from benchmarks.relations.train import Judged, Stated, fold_of, judged, learn_folds, named, states
 from kedge.core.values import Predicate
 from kedge.ingest.extract.candidates import EndKind, RelationCandidate
-from kedge.ingest.extract.chunks import BLANK, Chunker
+from kedge.ingest.extract.chunks import Chunker
+from kedge.ingest.extract.claims import QUESTIONS, one_line
 from kedge.ingest.extract.weights import RelationWeights
 from kedge.text.concepts import concept_key
 from kedge.text.sentences import sentences
@@ -40,17 +40,16 @@ LEAST = 0.02
 """Least probability of a candidate that is asked for."""
 LONGEST = 280
 """Characters of a sentence that are shown as a whole where all claims on it are judged at once."""
-CLAIMS = {
-    "PREREQUISITE": ("Does {} require {}?", "{} requires {}."),
-    "PART_OF": ("Is {} a part of {}?", "{} is a part of {}."),
-    "EXAMPLE_OF": ("Is {} a kind of {}?", "{} is a kind of {}."),
-    "IMPLEMENTS": ("Does {} implement {}?", "{} implements {}."),
-    "USES": ("Does {} use {}?", "{} uses {}."),
-    "COMPARED_TO": ("Is {} compared to {}?", "{} is compared to {}."),
-    "RELATED_TO": ("Is {} related to {}?", "{} is related to {}."),
+STATEMENTS = {
+    Predicate.PREREQUISITE: "{} requires {}.",
+    Predicate.PART_OF: "{} is a part of {}.",
+    Predicate.EXAMPLE_OF: "{} is a kind of {}.",
+    Predicate.IMPLEMENTS: "{} implements {}.",
+    Predicate.USES: "{} uses {}.",
+    Predicate.COMPARED_TO: "{} is compared to {}.",
+    Predicate.RELATED_TO: "{} is related to {}.",
 }
-MUTUAL = ("RELATED_TO", "COMPARED_TO")
-_BLANKS = re.compile(rf"{BLANK}+")
+MUTUAL = (Predicate.RELATED_TO, Predicate.COMPARED_TO)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ class Claim:
     """What a sentence may state."""
 
     subject: str
-    predicate: str
+    predicate: Predicate
     object: str
     right: bool
     probability: float | None
@@ -74,11 +73,11 @@ class Claim:
     @property
     def key(self) -> tuple[str, str, str]:
         """Names it, however it is written."""
-        return concept_key(self.subject), self.predicate, concept_key(self.object)
+        return concept_key(self.subject), self.predicate.value, concept_key(self.object)
 
     def worded(self, *, asked: bool) -> str:
         """As a question or as a statement."""
-        return CLAIMS[self.predicate][0 if asked else 1].format(self.subject, self.object)
+        return (QUESTIONS if asked else STATEMENTS)[self.predicate].format(self.subject, self.object)
 
 
 def packed(sentences_judged: Sequence[Judged], *, held_out: bool) -> Iterator[dict[str, Any]]:
@@ -116,14 +115,14 @@ def claims_of(one: Judged, weights: RelationWeights, random: Random) -> Iterator
         return
     phrases = _phrases(one)
     unmet = [triple for triple in one.listed if not any(states(each, [triple]) for each in one.candidates)]
-    missed = [claim for triple in unmet if (claim := _missed(triple, phrases)) is not None]
+    missed = [made for triple in unmet if (made := _missed(triple, phrases)) is not None]
     yield from missed
     for stated in [*found.values(), *missed]:
         if stated.right and stated.predicate not in MUTUAL and random.random() < 0.5:
             yield Claim(stated.object, stated.predicate, stated.subject, False, None, stated.pointed)
     if len(phrases) > 1 and random.random() < 0.5:
         subject, target = random.sample(phrases, 2)
-        predicate = random.choice([name for name in CLAIMS if name not in MUTUAL])
+        predicate = random.choice([name for name in QUESTIONS if name not in MUTUAL])
         claim = Claim(subject, predicate, target, False, None)
         if not any(_says(triple, claim) for triple in one.listed):
             yield claim
@@ -131,29 +130,23 @@ def claims_of(one: Judged, weights: RelationWeights, random: Random) -> Iterator
 
 def _claim(one: RelationCandidate, right: bool, probability: float) -> Claim:
     pointed = {one.subject.kind, one.object.kind} & {EndKind.PRONOUN, EndKind.POINTED, EndKind.TOPIC}
-    predicate = Predicate(one.cue.cue.predicate).value
-    return Claim(
-        _name(one.subject.name), predicate, _name(one.object.name), right, round(probability, 3), bool(pointed)
-    )
-
-
-def _name(text: str) -> str:
-    return _BLANKS.sub("…", " ".join(text.split()))
+    names = one_line(one.subject.name), one_line(one.object.name)
+    return Claim(names[0], one.cue.cue.predicate, names[1], right, round(probability, 3), bool(pointed))
 
 
 def _phrases(one: Judged) -> list[str]:
     """The noun phrases of a sentence."""
     chunker = Chunker(one.text, [])
     chunker.read(*one.place)
-    return list(dict.fromkeys(_name(chunk.words) for chunk in chunker.chunks(*one.place) if len(chunk.words) > 1))
+    return list(dict.fromkeys(one_line(chunk.words) for chunk in chunker.chunks(*one.place) if len(chunk.words) > 1))
 
 
 def _missed(triple: Stated, phrases: Sequence[str]) -> Claim | None:
     """A triple that no candidate is, in phrases of the sentence."""
     ends = [next((phrase for phrase in phrases if named(concept_key(phrase), names)), "") for names in triple[::2]]
-    if not all(ends) or ends[0] == ends[1] or triple[1] not in CLAIMS:
+    if not all(ends) or ends[0] == ends[1] or triple[1] not in QUESTIONS:
         return None
-    return Claim(ends[0], triple[1], ends[1], True, None)
+    return Claim(ends[0], Predicate(triple[1]), ends[1], True, None)
 
 
 def _says(triple: Stated, claim: Claim) -> bool:
@@ -164,7 +157,7 @@ def _says(triple: Stated, claim: Claim) -> bool:
 
 def asked(one: Judged, claim: Claim) -> dict[str, Any]:
     """A question for one claim."""
-    said = [_name(one.text[slice(*one.place)])]
+    said = [one_line(one.text[slice(*one.place)])]
     if claim.pointed and (before := _before(one)):
         said.insert(0, before)
     row = _row(one, claim.worded(asked=True), said, "relation")
@@ -204,13 +197,13 @@ def clipped(one: Judged) -> str:
     places = [side.chunk.start for c in one.candidates for side in (c.subject, c.object) if side.chunk is not None]
     if end - start > LONGEST and places:
         start = max(start, min(*places, end - LONGEST))
-    return _name(one.text[start : min(end, start + LONGEST)])
+    return one_line(one.text[start : min(end, start + LONGEST)])
 
 
 def _before(one: Judged) -> str:
     """The sentence before it in its passage."""
     found = [place for place in sentences(one.text) if place[1] <= one.place[0]]
-    return _name(one.text[slice(*found[-1])]) if found else ""
+    return one_line(one.text[slice(*found[-1])]) if found else ""
 
 
 def write(rows: Iterable[dict[str, Any]], path: Path) -> int:

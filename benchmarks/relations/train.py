@@ -25,7 +25,8 @@ from benchmarks.data import folder
 from benchmarks.relations.__main__ import HERE, ROOT, parsed
 from kedge.core.values import Passage
 from kedge.ingest.extract.candidates import RelationCandidate
-from kedge.ingest.extract.relations import RelationReader, chosen
+from kedge.ingest.extract.choosing import ScoredSentence
+from kedge.ingest.extract.relations import RelationReader
 from kedge.ingest.extract.weights import RelationWeights
 from kedge.text.concepts import concept_key, discussed, title_aliases
 
@@ -219,9 +220,10 @@ def try_folds(sentences: Sequence[Judged]) -> None:
         for one, fold in zip(sentences, folds, strict=True):
             if one.mode not in counts:
                 continue
-            taken = chosen(one.candidates, RelationWeights(learnt[fold], threshold), one.text)
-            right = {_triple(c) for c, states in zip(one.candidates, one.rights, strict=True) if states}
-            got = {_triple(c) for _, c in taken}
+            scored = ScoredSentence.weighed(one.place, one.candidates, RelationWeights(learnt[fold], threshold))
+            taken = scored.stated(threshold, one.text)
+            right = {triple_of(c) for c, states in zip(one.candidates, one.rights, strict=True) if states}
+            got = {triple_of(c) for _, c in taken}
             both = ["all", "random"] if one.mode == "random" else ["all"]
             for which in both:
                 counts[which].update(
@@ -234,7 +236,8 @@ def try_folds(sentences: Sequence[Judged]) -> None:
             )
 
 
-def _triple(one: RelationCandidate) -> tuple[str, str, str]:
+def triple_of(one: RelationCandidate) -> tuple[str, str, str]:
+    """What it would state."""
     return one.subject.key, one.cue.cue.predicate.value, one.object.key
 
 

@@ -48,7 +48,9 @@ class Settings(BaseModel):
     embed_key: SecretStr | None = Field(None, description="Key for that server.")
     reranker: str = Field("default", description="Reranker: `default`, `none`, or a name.")
     reader: Literal["minilm", "none"] = Field(
-        "minilm", description="Model that reads question and passage together for the judge; `none`: words alone."
+        "minilm",
+        description="Model that reads question and passage together for the judge, and sentences for their relations; "
+        "`none`: words alone.",
     )
     rerank_key: SecretStr | None = Field(None, description="Key for the server of an `endpoint:` reranker.")
     model_timeout: float = Field(30.0, gt=0, description="Seconds for one request to a model server.")

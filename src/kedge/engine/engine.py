@@ -61,6 +61,7 @@ from kedge.engine.watching import watch_stores
 from kedge.ingest.apart.pool import close_idle
 from kedge.ingest.batch import OnStep, no_step
 from kedge.ingest.check import Checker, CheckReport, Problem
+from kedge.ingest.extract.judge import reader_judge
 from kedge.ingest.tracker import OnProgress
 from kedge.ingest.write.past import kept_since, release
 from kedge.ingest.write.remove import delete_documents, sweep
@@ -549,7 +550,10 @@ class Engine:
     async def _checked(self, *, repair: bool) -> CheckReport:
         scopes = [collection.scope for collection in await self.stores.catalog.collections.everywhere()]
         writing, days = self._work.locks.writing, self.settings.version_days
-        checker = Checker(self.stores, self._keeper.embedder_of, writing, self.kinds.find, version_days=days)
+        judge = reader_judge(self.settings)
+        checker = Checker(
+            self.stores, self._keeper.embedder_of, writing, self.kinds.find, version_days=days, judge=judge
+        )
         report = await checker.run(scopes, repair=repair)
         for scope in scopes if repair else ():
             await self._reindexer.drop_unneeded(scope)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from kedge.core.outside import outside
 from kedge.core.values import Collection, Document, Passage, Scope
 from kedge.ingest.batch import as_points
+from kedge.ingest.extract.claims import RelationJudge
 from kedge.ingest.extract.concepts import extract
 from kedge.ingest.extract.titles import TitleIndex
 from kedge.ingest.ports import CheckedKind
@@ -88,8 +89,11 @@ class Checker:
         *,
         shown: int | None = SHOWN_IDS,
         version_days: float = 0,
+        judge: RelationJudge | None = None,
     ) -> None:
-        """`shown`: how many ids a problem names; None: all. `version_days`: as the settings have it."""
+        """`shown`: how many ids a problem names; None: all. `version_days`: as the settings have it. `judge`: as an
+        ingest reads what sentences state."""
+        self._judge = judge
         self._version_days = version_days
         self._shown = shown
         self._stores = stores
@@ -227,7 +231,7 @@ class Checker:
             if document is not None:
                 documents[key] = document
                 whole += await self._stores.catalog.passages.of_document(scope.tenant, key)
-        await self._stores.graph.write(scope, extract(documents, whole, titles.known))
+        await self._stores.graph.write(scope, extract(documents, whole, titles.known, judge=self._judge))
         if kind is not None and kind.relates is not None:
             versions = {key: one.live_version for key, one in documents.items() if one.live_version is not None}
             live = {key: documents[key] for key in versions}

@@ -33,6 +33,7 @@ from kedge.core.values import (
 from kedge.ingest.batch import Batch, Target, as_points
 from kedge.ingest.changes import Changes
 from kedge.ingest.extract.concepts import EarlierRuns, extract
+from kedge.ingest.extract.judge import reader_judge
 from kedge.ingest.extract.titles import TitleIndex
 from kedge.ingest.fitness import check_passages, check_vectors
 from kedge.ingest.ports import KeepsIds, KnowsOrigins, Opened, PassageMaker, Relates
@@ -387,7 +388,8 @@ class Pipeline:
 
     async def _extract(self, batch: Batch) -> None:
         await self._stores.catalog.documents.set_status(list(batch.versions.values()), DocumentStatus.EXTRACTING)
-        found = await asyncio.to_thread(extract, batch.documents, batch.passages, self._titles.known, self._runs)
+        judge = reader_judge(self._target.settings)
+        found = await asyncio.to_thread(extract, batch.documents, batch.passages, self._titles.known, self._runs, judge)
         for document, version in batch.versions.items():
             if version in batch.complete:
                 del self._runs[document]

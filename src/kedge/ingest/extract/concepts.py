@@ -24,6 +24,7 @@ from kedge.core.values import (
     PassageConcept,
     Triple,
 )
+from kedge.ingest.extract.claims import RelationJudge
 from kedge.ingest.extract.relations import find_relations
 from kedge.ingest.extract.said import SaidOf, said_of
 from kedge.text.concepts import Discussed, candidate_keys, concept_key, discussed, short_titles, title_aliases
@@ -56,8 +57,9 @@ def extract(
     passages: Sequence[Passage],
     known: Known,
     before: MutableMapping[str, EarlierRuns] | None = None,
+    judge: RelationJudge | None = None,
 ) -> GraphBatch:
-    """Graph of these passages and of the documents they belong to.
+    """Graph of these passages and of the documents they belong to; `judge` reads what sentences may state.
 
     `passages` holds whole documents or runs of them; with runs, hand the same `before` (by document id) to each call.
     """
@@ -72,7 +74,7 @@ def extract(
         found = discussed(passage.text, known)
         edges += _edges(passage, found)
         edges += _topic_edges(passage, names)
-        stated = find_relations(passage, [place for item in found.values() for place in item.places])
+        stated = find_relations(passage, [place for item in found.values() for place in item.places], judge)
         triples += stated.triples
         per_document[passage.document_id].update({key: item.count for key, item in found.items()})
         for key, item in found.items():
@@ -99,7 +101,9 @@ def aliases(title: str) -> tuple[str, ...]:
     return tuple(title_aliases(title))
 
 
-def link_titles(passages: Sequence[Passage], known: Known, new: Known) -> GraphBatch:
+def link_titles(
+    passages: Sequence[Passage], known: Known, new: Known, judge: RelationJudge | None = None
+) -> GraphBatch:
     """Edges to new titles and relations with them alone: for passages that were taken in before those titles were."""
     edges: list[PassageConcept] = []
     triples: list[Triple] = []
@@ -108,7 +112,7 @@ def link_titles(passages: Sequence[Passage], known: Known, new: Known) -> GraphB
             found = discussed(passage.text, known)
             fresh = new(found.keys())
             edges += [edge for edge in _edges(passage, found) if edge.concept_key in fresh]
-            stated = find_relations(passage, [place for item in found.values() for place in item.places])
+            stated = find_relations(passage, [place for item in found.values() for place in item.places], judge)
             triples += [triple for triple in stated.triples if {triple.subject, triple.object} & fresh]
     return GraphBatch(mentions=tuple(edges), triples=tuple(triples))
 

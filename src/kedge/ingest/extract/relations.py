@@ -28,7 +28,6 @@ from kedge.ingest.extract.candidates import (
     end_features,
     head_class,
     joined_features,
-    listed_between,
     object_context,
     object_features,
     pair_features,
@@ -36,19 +35,17 @@ from kedge.ingest.extract.candidates import (
     subject_context,
     subject_features,
 )
+from kedge.ingest.extract.choosing import JUDGED, ScoredSentence, judge_all
 from kedge.ingest.extract.chunks import BLANK, Chunker, NounChunk, readable
+from kedge.ingest.extract.claims import RelationJudge
 from kedge.ingest.extract.cues import CueSide, StatedCue, stated
-from kedge.ingest.extract.weights import RelationWeights, relation_weights
+from kedge.ingest.extract.weights import relation_weights
 from kedge.ingest.extract.word_classes import CLOSED, NO_KIND, POINTS_AT, POINTS_IF_SO_CALLED, VAGUE
 from kedge.text.concepts import ConceptMention, concept_key
 from kedge.text.sentences import sentences
 
 MAX_HEADING_WORDS = 6
 MAX_TITLE_WORDS = 12
-LISTED_LEAST = 0.15
-"""Least probability of what stands in a list with something that is stated."""
-AS_LISTED = 0.9
-"""How sure it is, as a share of what it is listed with."""
 SHORT_WORD = 4
 OPENING = 80
 """Characters of a sentence in which its first phrase is looked for."""
@@ -71,17 +68,21 @@ class Relations:
     """Triples that broke a rule (D-07)."""
 
 
-def find_relations(passage: Passage, found: Sequence[ConceptMention]) -> Relations:
+def find_relations(passage: Passage, found: Sequence[ConceptMention], judge: RelationJudge | None = None) -> Relations:
     """The relations that the sentences of a passage state, in their order; each once.
 
-    `found` are all mentions of concepts in it.
+    `found` are all mentions of concepts in it. A judge reads what the weights do not rule out.
     """
-    reader = RelationReader(passage, found)
+    reader, weights = RelationReader(passage, found), relation_weights()
+    read = [ScoredSentence.weighed(place, reader.candidates(*place), weights) for place in reader.sentences()]
+    threshold = weights.threshold
+    if judge is not None:
+        read, threshold = judge_all(read, judge, passage.title, reader.text), JUDGED
     result = Relations()
     seen: set[tuple[str, Predicate, str]] = set()
-    for start, end in reader.sentences():
-        for probability, one in chosen(reader.candidates(start, end), relation_weights(), reader.text):
-            triple = reader.triple(one, probability, start, end)
+    for sentence in read:
+        for probability, one in sentence.stated(threshold, reader.text):
+            triple = reader.triple(one, probability, *sentence.place)
             which = (triple.subject, triple.predicate, triple.object)
             if which in seen:
                 continue
@@ -283,49 +284,6 @@ def _says_nothing(end: RelationEnd) -> bool:
 
 def _singular(word: str) -> str:
     return word.removesuffix("s") if len(word) > SHORT_WORD else word
-
-
-def chosen(
-    candidates: Sequence[RelationCandidate], weights: RelationWeights, text: str
-) -> Iterator[tuple[float, RelationCandidate]]:
-    """For each cue the likeliest candidate, if it is likely enough, and those whose ends are listed with its own."""
-    by_cue: dict[tuple[int, int, str], list[tuple[float, RelationCandidate]]] = {}
-    for one in candidates:
-        probability = weights.probability(one.features)
-        if probability >= LISTED_LEAST:
-            place = (one.cue.start, one.cue.end, one.cue.cue.side.value)
-            by_cue.setdefault(place, []).append((probability, one))
-    for found in by_cue.values():
-        best = max(found, key=lambda item: item[0])
-        if best[0] < weights.threshold:
-            continue
-        subjects, objects = [best[1].subject], [best[1].object]
-        yield best
-        for probability, one in sorted(found, key=lambda item: _apart(best[1], item[1])):
-            if one is best[1] or one.cue.cue.predicate is not best[1].cue.cue.predicate:
-                continue
-            if not (_listed(one.subject, subjects, text) and _listed(one.object, objects, text)):
-                continue
-            subjects.append(one.subject)
-            objects.append(one.object)
-            yield max(probability, AS_LISTED * best[0]), one
-
-
-def _apart(one: RelationCandidate, other: RelationCandidate) -> int:
-    ends = ((one.subject.chunk, other.subject.chunk), (one.object.chunk, other.object.chunk))
-    return sum(abs(a.start - b.start) for a, b in ends if a is not None and b is not None)
-
-
-def _listed(end: RelationEnd, others: Sequence[RelationEnd], text: str) -> bool:
-    """Whether an end is one of the others, or stands in a list with one of them."""
-    for other in others:
-        if end.chunk is other.chunk or end.chunk == other.chunk:
-            return True
-        if end.chunk is not None and other.chunk is not None:
-            first, second = sorted((end.chunk, other.chunk), key=lambda chunk: chunk.start)
-            if listed_between(text[first.end : second.start]):
-                return True
-    return False
 
 
 def _topics(passage: Passage) -> list[RelationEnd]:

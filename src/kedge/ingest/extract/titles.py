@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from kedge.core.values import Passage, Scope
 from kedge.ingest.batch import Target
 from kedge.ingest.extract.concepts import aliases, link_titles
+from kedge.ingest.extract.judge import reader_judge
 from kedge.stores.bundle import Stores
 from kedge.stores.ports import CanKeywordSearch
 
@@ -80,16 +81,19 @@ class TitleIndex:
             await self._link_found(target, target.stores.vectors, new)
         else:
             async for passages in target.stores.catalog.passages.scan(self._scope):
-                await self._link(target.stores, passages, new)
+                await self._link(target, passages, new)
 
     async def _link_found(self, target: Target, keywords: CanKeywordSearch, new: Mapping[str, str]) -> None:
         index, tenant = target.collection.index_name, self._scope.tenant
         for title in set(new.values()):
             hits = await keywords.keyword_search(index, tenant, title, SEARCH_LIMIT)
             live = await target.stores.catalog.passages.live(self._scope, [hit.id for hit in hits])
-            await self._link(target.stores, list(live.values()), new)
+            await self._link(target, list(live.values()), new)
 
-    async def _link(self, stores: Stores, passages: list[Passage], new: Mapping[str, str]) -> None:
-        found = await asyncio.to_thread(link_titles, passages, self.known, lambda keys: {k for k in keys if k in new})
+    async def _link(self, target: Target, passages: list[Passage], new: Mapping[str, str]) -> None:
+        judge = reader_judge(target.settings)
+        found = await asyncio.to_thread(
+            link_titles, passages, self.known, lambda keys: {k for k in keys if k in new}, judge
+        )
         if found.mentions or found.triples:
-            await stores.graph.write(self._scope, found)
+            await target.stores.graph.write(self._scope, found)

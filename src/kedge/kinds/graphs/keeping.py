@@ -18,6 +18,7 @@ from kedge.core.ids import new_id
 from kedge.core.values import Collection, Document, Scope
 from kedge.ingest.batch import Target
 from kedge.ingest.check import Checker, Problem
+from kedge.ingest.extract.judge import reader_judge
 from kedge.kinds.graphs.files.values import edge_id
 from kedge.kinds.graphs.indexing import fingerprint, index, node_of, node_url, unindex
 from kedge.kinds.graphs.values import Reconciled
@@ -260,7 +261,14 @@ class NodeKeeper:
         def writing(scope: Scope) -> AbstractAsyncContextManager[None]:
             return self._locks.writing(scope)
 
-        checker = Checker(self._stores, self._collections.embedder_of, writing, lambda _name: self._graphs, shown=None)
+        checker = Checker(
+            self._stores,
+            self._collections.embedder_of,
+            writing,
+            lambda _name: self._graphs,
+            shown=None,
+            judge=reader_judge(self._settings),
+        )
         report = await checker.run([collection.scope], repair=False)
         ids: dict[str, list[str]] = {problem.kind: list(problem.ids) for problem in report.problems}
         if repair and report.problems:

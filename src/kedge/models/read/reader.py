@@ -112,8 +112,12 @@ class Reader:
         tokenizer.no_truncation()
         self._open, self._close = (special(tokenizer, name) for name in ("[CLS]", "[SEP]"))
 
-    def read(self, question: str, passages: Sequence[Readable]) -> list[Reading]:
-        """One reading for each passage, in order. Of several windows the one that answers best gives the verdict."""
+    def read(self, question: str, passages: Sequence[Readable], least: float | None = None) -> list[Reading]:
+        """One reading for each passage, in order. Of several windows the one that answers best gives the verdict.
+
+        `least` in place of the reader's own.
+        """
+        enough = self._least if least is None else np.array(least, np.float32)
         texts = [question, *(text for one in passages for text in (one.identity, *one.statements))]
         tokens = self._tokenizer.encode_batch(texts, add_special_tokens=False)
         head = [self._open, *tokens[0].ids[:QUESTION_TOKENS], self._close]
@@ -122,7 +126,7 @@ class Reader:
         for passage in passages:
             own = tokens[at + 1 : at + 1 + len(passage.statements)]
             start = [*head, *tokens[at].ids[:IDENTITY_TOKENS], self._close]
-            windows = [self._read(window, passage.slots) for window in self._windows(start, len(head), own)]
+            windows = [self._read(window, passage.slots, enough) for window in self._windows(start, len(head), own)]
             found.append(_together(windows))
             at += 1 + len(passage.statements)
         return found
@@ -153,7 +157,7 @@ class Reader:
                 np.array([*offsets, (0, 0)], dtype=np.int64),
             )
 
-    def _read(self, window: _Window, slots: Sequence[Sequence[tuple[int, int]]]) -> Reading:
+    def _read(self, window: _Window, slots: Sequence[Sequence[tuple[int, int]]], least: NDArray[np.float32]) -> Reading:
         count = len(window.ids)
         given: dict[str, NDArray[Any]] = {
             "ids": np.array(window.ids, dtype=np.int64),
@@ -163,7 +167,7 @@ class Reader:
         }
         rows = {name: value[None] for name, value in given.items()}
         try:
-            spans, support, heads = self._session.run(["spans", "support", "heads"], {**rows, "least": self._least})
+            spans, support, heads = self._session.run(["spans", "support", "heads"], {**rows, "least": least})
         except FAILURES as error:
             raise ModelError(f"The reader failed: {error}") from error
         scores = _Scores(window, support[0], *(_log_softmax(row) for row in spans[0]))

@@ -95,7 +95,7 @@ class Corpus:
     @classmethod
     async def read(cls, source: Path, reader: str = "minilm") -> Corpus:
         """Through an engine in memory; `reader` as the setting."""
-        judge = reader_judge(load_settings(reader=reader))
+        judge = reader_judge(load_settings(reader=reader, relations="reader"))
         memory = {
             "vector_url": "memory:",
             "catalog_url": "memory:",

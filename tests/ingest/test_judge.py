@@ -87,13 +87,15 @@ def test_of_a_long_sentence_the_part_around_the_phrases_is_shown() -> None:
     assert len(shown[0]) < 2 * LONGEST < len(words)
 
 
-def test_without_a_reader_there_is_no_judge() -> None:
-    assert reader_judge(load_settings(reader="none")) is None
+def test_the_reader_judges_where_it_is_set_and_there() -> None:
+    assert reader_judge(load_settings()) is None
+    assert reader_judge(load_settings(relations="reader")) is not None
+    assert reader_judge(load_settings(relations="reader", reader="none")) is None
 
 
 @pytest.mark.req("D-21")
 def test_the_reader_tells_what_is_said_from_what_is_not() -> None:
-    judge = reader_judge(load_settings())
+    judge = reader_judge(load_settings(relations="reader"))
     assert judge is not None
     sentence = "A binary heap is a kind of tree, and Dijkstra's algorithm uses it."
     right = AskedRelation("Heaps", sentence, "Is binary heap a kind of tree?")

@@ -13,8 +13,8 @@ LEAST = -3.0
 
 
 def reader_judge(settings: Settings) -> RelationJudge | None:
-    """The carried reader, loaded when it is first asked; none where the settings name none."""
-    if settings.reader == "none":
+    """The carried reader, loaded when it is first asked; none where the settings leave relations to the weights."""
+    if settings.relations != "reader" or settings.reader == "none":
         return None
 
     def judge(asked: Sequence[AskedRelation]) -> list[float]:

@@ -8,7 +8,7 @@ import pytest
 
 from kedge.answer.cite.spans import cite
 from kedge.answer.judge.verdict import AnswerVerdict, composed
-from kedge.answer.read import Readings
+from kedge.answer.read import SURE, Readings
 from kedge.core.settings import Settings
 from kedge.text.form import shape_of
 from kedge.text.question import parse_question
@@ -219,6 +219,29 @@ def test_passages_that_define_what_is_asked_for_are_read_first() -> None:
     text, short = answered("What's a slotted class?", *spoken, glossary)
     assert "no object.__dict__" in text
     assert short is None or short.endswith("__dict__") or "object" not in short
+
+
+def test_reading_goes_on_where_a_passage_is_to_the_point_but_no_statement_carries_the_answer() -> None:
+    near = (
+        "Total net sales include $3.3 billion of revenue recognized in the three months ended July 1, 2023 that was "
+        "included in deferred revenue as of April 1, 2023, and $3.1 billion of revenue recognized in the three months "
+        "ended June 25, 2022 that was included in deferred revenue as of March 26, 2022."
+    )
+    table = (
+        "Net sales by category (in thousands):\n\n"
+        "| | Three Months Ended July 1, 2023 | Three Months Ended June 25, 2022 |\n|---|---|---|\n"
+        "| Anchors | 39,669 | 40,665 |\n| Total net sales | 81,797 | 82,959 |"
+    )
+    others = [f"Sales offices are open from {hour} to 17." for hour in (7, 8)]
+    question = "What were net sales in the quarter ended July 1, 2023?"
+    parsed = parse_question(question, lambda term: 3.0)
+    given = [
+        passage(text, key=f"p{at}", title="Brandt Ltd · 10-Q · quarter ended July 1, 2023")
+        for at, text in enumerate((near, *others, table))
+    ]
+    read = asyncio.run(Readings(Settings()).of(parsed, given))
+    assert read[0].reading.about > SURE
+    assert 3 in [one.place for one in read]
 
 
 def test_a_question_nobody_speaks_of_is_less_probable() -> None:

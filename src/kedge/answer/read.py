@@ -26,6 +26,8 @@ MOST_OF_FACT = 5
 """Most passages that are read where a fact is asked for: what later ones say changes no answer."""
 SURE = 3.0
 """Log-odds of the best passage from which on no more are read."""
+CARRIES, CARRIES_NUMBER = 0.0, 1.0
+"""Least log-odds of the best statement of such a passage; and where a number is asked for, which tables tell best."""
 LOST_AFTER, LOST = 5, 0.0
 """After so many, with none whose log-odds are as high, no more are read: what comes later hardly ever answers."""
 _LETTER = re.compile(r"[^\W\d_]")
@@ -61,7 +63,8 @@ class Readings:
         for part in _in_turn(FIRST_OF_ONE if form in ONE else FIRST, most):
             best = max((one.reading.about for one in found), default=-math.inf)
             lost = len(found) >= LOST_AFTER and best < LOST
-            if found and not all_of and ((best >= SURE and _is_defined(question, found)) or lost):
+            sure = any(_surely_answers(one, form) for one in found) and _is_defined(question, found)
+            if not all_of and (sure or lost):
                 break
             places = [order[turn] for turn in part]
             chosen = {place: worth_reading(question, asked, cut(passages[place])) for place in places}
@@ -98,6 +101,12 @@ def _defining_first(question: Question, passages: Sequence[Passage]) -> list[int
     if thing is None:
         return list(places)
     return sorted(places, key=lambda place: (not define(cut(passages[place]), thing), place))
+
+
+def _surely_answers(one: ReadPassage, form: ShapeKind) -> bool:
+    """Whether a passage surely answers, and one of its statements carries that."""
+    least = CARRIES_NUMBER if form == "number" else CARRIES
+    return one.reading.about >= SURE and any(each.support >= least for each in one.reading.statements)
 
 
 def _is_defined(question: Question, read: Sequence[ReadPassage]) -> bool:

@@ -14,7 +14,7 @@ from kedge.ingest.parse.listing import fenced, is_listing
 
 _TOKEN = re.compile(r"\S+")
 _FIGURE = re.compile(r"[<>~(\[]{0,2}[-+−]?[$€£]?\d(?:[\d.,:%/eE+−-]*[\d.%])?[)\],]{0,2}|NA|NaN|-?Inf|[-.]|<NA>")
-_PLACE = re.compile(r"[\d.]+%|\[\d*,?\d*\]")
+_PLACE = re.compile(r"(?<![\d.])[\d.]+%|\[\d*(?:,\d*)?\]")
 """What names a column by figures: a share, or its place."""
 _OUTPUT = re.compile(r"\s{0,8}(?:##|#>)(?:\s|$)")
 """What stands before each line that a program printed, where its code is shown with it."""

@@ -244,6 +244,17 @@ def test_reading_goes_on_where_a_passage_is_to_the_point_but_no_statement_carrie
     assert 3 in [one.place for one in read]
 
 
+def test_a_sentence_that_points_back_does_not_repeat_what_is_quoted_and_quote_marks_are_not_shown() -> None:
+    lesson = (
+        "> The two-link arm is the workhorse of this module. Its inverse kinematics is not algebra, it is a triangle. "
+        "This lesson builds the picture of it; Lesson 3.1 turns it into formulas.\n\nAlmost every analytical result of "
+        "inverse kinematics rests on seeing the arm as a triangle and applying the law of cosines."
+    )
+    text, _ = answered("How do I compute inverse kinematics of a two-link arm?", lesson)
+    assert text.count("it is a triangle") == 1
+    assert ">" not in text
+
+
 def test_a_question_nobody_speaks_of_is_less_probable() -> None:
     known = verdict("What did we decide about backups?", NOTE)
     unknown = verdict("Who won the chess tournament in Bergen?", NOTE)

@@ -52,7 +52,7 @@ def shown(question: Question, form: ShapeKind, choice: Choice, passages: Mapping
     quotes: list[Quote] = []
     for pick in choice.picks:
         span = short[1] if short and pick.statement == choice.first.statement else None
-        quotes.append(_dated(pick, quote_of(pick, passages[pick.passage].text, span)))
+        quotes.append(_dated(pick, quote_of(pick, passages[pick.passage].text, span, quotes)))
         change = change_asked(question.text, pick.statement, own_periods(passages[pick.passage]))
         if change is not None:
             quotes[-1] = replace(quotes[-1], shown=change.text, marked=None)
@@ -134,8 +134,11 @@ def items_in(quote: Quote) -> int:
     return 1 if quote.bullet else len(_LINE_OF_LIST.findall(quote.block))
 
 
-def quote_of(pick: Pick, text: str, span: tuple[int, int] | None = None) -> Quote:
-    """What is quoted of a passage's text, and how it is shown; `span`: the short answer in what is read of it."""
+def quote_of(pick: Pick, text: str, span: tuple[int, int] | None = None, quoted: Sequence[Quote] = ()) -> Quote:
+    """What is quoted of a passage's text, and how it is shown; `span`: the short answer in what is read of it.
+
+    What points back to a sentence brings it along, unless it is among what is `quoted` before it.
+    """
     statement = pick.statement
     if statement.kind == "row":
         marked = pick.cell if span is not None else None
@@ -157,7 +160,7 @@ def quote_of(pick: Pick, text: str, span: tuple[int, int] | None = None) -> Quot
     start, end = statement.start, statement.end
     if _POINTS_BACK.match(statement.read):
         before = [left for left, right in sentences(text[:start]) if text[left:right].strip()]
-        if before and not _PARAGRAPH.search(text, before[-1], start) and "|" not in text[before[-1] : start]:
+        if before and _belongs(text, before[-1], start) and not _is_quoted(pick.passage, before[-1], quoted):
             start = before[-1]
             words = f"{plain(text[start : statement.start])} {words}"
     if pick.with_code is not None:
@@ -166,6 +169,15 @@ def quote_of(pick: Pick, text: str, span: tuple[int, int] | None = None) -> Quot
             pick.passage, start, end, text[start:end], words, _block(pick.with_code, text[pick.with_code.start : end])
         )
     return Quote(pick.passage, start, end, text[start:end], words)
+
+
+def _belongs(text: str, before: int, start: int) -> bool:
+    """Whether the sentence before stands in the same paragraph, and in no table."""
+    return not _PARAGRAPH.search(text, before, start) and "|" not in text[before:start]
+
+
+def _is_quoted(passage: int, place: int, quoted: Sequence[Quote]) -> bool:
+    return any(one.passage == passage and one.start <= place < one.end for one in quoted)
 
 
 def _bold(words: str, span: tuple[int, int] | None) -> str:

@@ -16,6 +16,7 @@ _ATTRIBUTES = re.compile(r"\{[:#.][^}\n]{0,200}\}")
 _FOOTNOTE_MARK = re.compile(r"\[\^[^\]\n]{1,80}\](?!\()")
 _LITERAL_MARK = re.compile(r"::(?=\s|$)")
 _LEFT_OVER = re.compile(r"\*\*|`")
+_QUOTED = re.compile(r"^[ \t]{0,20}>(?:[ \t]?>){0,20}[ \t]+(?![\d=])", re.MULTILINE)
 _KEPT = re.compile(r"\x00(\d{1,6})\x00")
 _BLANKS = re.compile(r"\s+")
 
@@ -31,6 +32,8 @@ def plain(text: str) -> str:
     'Define __attrs_post_init__ or __str__; it stays.'
     >>> plain("It writes `__le__`, `__lt__` and `__ge__`.")
     'It writes __le__, __lt__ and __ge__.'
+    >>> plain("> The arm is the workhorse. Its inverse is not\\n> grinding.")
+    'The arm is the workhorse. Its inverse is not grinding.'
     """
     kept: list[str] = []
 
@@ -39,7 +42,7 @@ def plain(text: str) -> str:
         kept.append(next(group for group in reversed(found.groups()) if group))
         return f"\x00{len(kept) - 1}\x00"
 
-    text = _PICTURE.sub("", text)
+    text = _PICTURE.sub("", _QUOTED.sub("", text))
     for pattern in (_ROLE, _REFERENCE, _LITERAL):
         text = pattern.sub(keep, text)
     text = _LINK.sub(lambda found: found[1] or found[2], text)

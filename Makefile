@@ -8,6 +8,9 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 STOP   := $(BIN)/python -m tests.services stop
 PYTEST  = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder; status=$$?; $(STOP); exit $$status
 
+# Where this is set, every process of every test compiles all it imports once more.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test check unit services services-stop bench serve dist lock clean
 

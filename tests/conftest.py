@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import tempfile
@@ -58,6 +59,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         mark = item.get_closest_marker("store")
         if mark is not None:  # a property travels with the report, also from another process
             item.user_properties.append(("store", f"{mark.args[0]}/{mark.args[1]}"))
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays: garbage is not looked for in it again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -14,8 +14,13 @@ from kedge.stores.queries import filled, load_queries, parse
 from tests.support.paths import ROOT
 
 SOURCE = ROOT / "src" / "kedge"
-TREES = {path: ast.parse(path.read_text("utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
 FILES = sorted(path for path in SOURCE.rglob("*") if path.suffix in (".sql", ".cypher"))
+
+
+def trees() -> Iterator[tuple[Path, ast.Module]]:
+    """Every module of the source; one at a time, since all of them together slow down every collection of garbage."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        yield path, ast.parse(path.read_text("utf-8"))
 
 
 def loaded(tree: ast.Module) -> dict[str, str]:
@@ -41,7 +46,7 @@ def asked(tree: ast.Module, names: set[str]) -> Iterator[tuple[str, str]]:
 def used() -> dict[Path, set[str]]:
     """File → statements that modules of its folder ask for."""
     found: dict[Path, set[str]] = defaultdict(set)
-    for path, tree in TREES.items():
+    for path, tree in trees():
         files = loaded(tree)
         for name, statement in asked(tree, set(files)):
             found[path.parent / files[name]].add(statement)
@@ -57,7 +62,7 @@ def test_every_statement_is_used_and_every_used_name_exists() -> None:
 
 
 def test_statements_are_asked_for_by_a_literal_name() -> None:
-    for path, tree in TREES.items():
+    for path, tree in trees():
         names = set(loaded(tree))
         mentions = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in names]
         assert len(mentions) == len(names) + len(list(asked(tree, names))), path
@@ -82,7 +87,7 @@ def plain_strings(tree: ast.Module) -> Iterator[str]:
 def test_no_statement_of_fixed_text_stands_in_python() -> None:
     found = {
         f"{path.relative_to(SOURCE)}: {text[:60]}"
-        for path, tree in TREES.items()
+        for path, tree in trees()
         if not path.is_relative_to(MIGRATIONS)
         for text in plain_strings(tree)
         if FIXED.match(text)

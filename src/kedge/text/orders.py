@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -65,23 +65,21 @@ def gives_orders(text: str, *, surely: bool = False) -> bool:
 def _ordering(form: str, surely: bool) -> bool:
     """Whether a pattern matches; those that need a word that is not there are not tried."""
     orders = _orders()
-    held = (_words_in(token) for token in set(_TOKEN.findall(form)))
-    there = orders.nowhere.union(*held, (part for part in orders.parts if part in form))
+    there = {part for part in orders.parts if part in form}
+    for token in set(_TOKEN.findall(form)):
+        there |= _remembered(token) if len(token) <= LONGEST_TOKEN else _looked_up(token)
+    tried = {number for word in there for number in orders.tried.get(word, ())}
     return any(
         one.pattern.search(form)
-        for one in orders.patterns
+        for one in (orders.patterns[number] for number in (*tried, *orders.always))
         if not (surely and one.doubtful) and not any(there.isdisjoint(words) for words in one.needed)
     )
 
 
-def _words_in(token: str) -> frozenset[str]:
-    """The words of the patterns that stand in a run of letters."""
-    return _remembered(token) if len(token) <= LONGEST_TOKEN else _looked_up(token)
-
-
 def _looked_up(token: str) -> frozenset[str]:
-    words, most = _orders().words, _orders().longest
-    parts = (token[start : start + length] for start in range(len(token)) for length in range(1, most + 1))
+    """The words of the patterns that stand in a run of letters."""
+    words, most, size = _orders().words, _orders().longest, len(token)
+    parts = (token[at:end] for at in range(size) for end in range(at + 1, min(at + most, size) + 1))
     return words.intersection(parts)
 
 
@@ -175,7 +173,10 @@ class _Orders:
     """And the others."""
     longest: int
     """Letters of the longest word."""
-    nowhere: frozenset[str] = frozenset()
+    tried: Mapping[str, Sequence[int]]
+    """Which patterns to try where a word stands: those with it in the smallest of their sets."""
+    always: Sequence[int]
+    """Patterns that need no word."""
 
 
 @cache
@@ -191,4 +192,9 @@ def _orders() -> _Orders:
     every = {word for sets in needed for one in sets for word in one}
     words = frozenset(word for word in every if _TOKEN.fullmatch(word))
     parts = tuple(sorted(every - words))
-    return _Orders(patterns, words, parts, max(map(len, words)))
+    tried: dict[str, list[int]] = {}
+    for number, one in enumerate(patterns):
+        for word in min(one.needed, key=len, default=()):
+            tried.setdefault(word, []).append(number)
+    always = [number for number, one in enumerate(patterns) if not one.needed]
+    return _Orders(patterns, words, parts, max(map(len, words)), tried, always)

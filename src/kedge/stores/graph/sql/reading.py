@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, Select, bindparam, or_, select
+from sqlalchemy import BindParameter, Connection, bindparam, or_, select
 
 from kedge.core.values import Concept, MentionKind, Predicate, Role, Scope, Triple
 from kedge.stores.batches import batches
+from kedge.stores.catalog.sql.plain import PlainRead
 from kedge.stores.catalog.sql.schema_graph import (
     concepts,
     graph_chunks,
@@ -31,9 +32,10 @@ _ROLES = tuple(Role)
 _Tie = tuple[int, int]
 """Highest frequency and strongest role between a passage and a concept."""
 # Built once: building a statement costs more than running it.
-_OF_PASSAGES = _WEIGHTS.where(passage_concepts.c.passage_id.in_(bindparam("ids", expanding=True)))
-_OF_CONCEPTS = _WEIGHTS.where(passage_concepts.c.concept_seq.in_(bindparam("seqs", expanding=True)))
-_OF_BOTH = _OF_PASSAGES.where(passage_concepts.c.concept_seq == bindparam("seq"))
+_WITH_PASSAGE = _WEIGHTS.where(passage_concepts.c.passage_id.in_(bindparam("ids", expanding=True)))
+_OF_PASSAGES = PlainRead(_WITH_PASSAGE)
+_OF_CONCEPTS = PlainRead(_WEIGHTS.where(passage_concepts.c.concept_seq.in_(bindparam("seqs", expanding=True))))
+_OF_BOTH = _WITH_PASSAGE.where(passage_concepts.c.concept_seq == bindparam("seq"))
 _HEAVIEST = (
     _WEIGHTS.where(passage_concepts.c.concept_seq == bindparam("seq"))
     .order_by(passage_concepts.c.frequency.desc(), passage_concepts.c.passage_id)
@@ -42,14 +44,16 @@ _HEAVIEST = (
 
 
 _KNOWN = select(concepts.c.seq, concepts.c.tenant, concepts.c.collection, *_HIT)
-_BY_SEQ = _KNOWN.where(concepts.c.seq.in_(bindparam("some", expanding=True)))
-_BY_ID = _KNOWN.where(concepts.c.id.in_(bindparam("some", expanding=True)))
-_BY_KEY = select(*_HIT).where(
-    concepts.c.tenant == bindparam("tenant"),
-    concepts.c.collection == bindparam("collection"),
-    concepts.c.key.in_(bindparam("keys", expanding=True)),
+_BY_SEQ = PlainRead(_KNOWN.where(concepts.c.seq.in_(bindparam("some", expanding=True))))
+_BY_ID = PlainRead(_KNOWN.where(concepts.c.id.in_(bindparam("some", expanding=True))))
+_BY_KEY = PlainRead(
+    select(*_HIT).where(
+        concepts.c.tenant == bindparam("tenant"),
+        concepts.c.collection == bindparam("collection"),
+        concepts.c.key.in_(bindparam("keys", expanding=True)),
+    )
 )
-_TITLED = (
+_TITLED = PlainRead(
     select(graph_chunks.c.position, graph_chunks.c.passage_id, graph_title_keys.c.key)
     .select_from(graph_title_keys)
     .join(graph_documents, graph_documents.c.seq == graph_title_keys.c.document_seq)
@@ -64,7 +68,7 @@ _TITLED = (
 )
 _SUBJECTS, _OBJECTS = concepts.alias(), concepts.alias()
 _SEQS: BindParameter[Any] = bindparam("seqs", expanding=True)
-_TRIPLES = (
+_TRIPLES = PlainRead(
     select(_SUBJECTS.c.key, triples.c.predicate, _OBJECTS.c.key)
     .add_columns(triples.c.confidence, triples.c.passage_id, triples.c.comparison, triples.c.use_case)
     .join(_SUBJECTS, _SUBJECTS.c.seq == triples.c.subject_seq)
@@ -77,7 +81,7 @@ def concepts_by_key(connection: Connection, scope: Scope, keys: Sequence[str]) -
     """In the order of the keys."""
     found: dict[str, ConceptHit] = {}
     for some in batches(dict.fromkeys(keys)):
-        rows = connection.execute(_BY_KEY, {"keys": some, **_place(scope)}).all()
+        rows = _BY_KEY.rows(connection, some, **_place(scope))
         found.update((row[1], ConceptHit(*row)) for row in rows)
     return [found[key] for key in dict.fromkeys(keys) if key in found]
 
@@ -89,7 +93,7 @@ def concepts_of(
     place = {passage: number for number, passage in enumerate(dict.fromkeys(passage_ids))}
     ties: dict[tuple[str, int], _Tie] = {}
     for ids in batches(place):
-        for seq, passage, frequency, role in connection.execute(_OF_PASSAGES, {"ids": ids}).all():
+        for seq, passage, frequency, role in _OF_PASSAGES.rows(connection, ids):
             known = ties.get((passage, seq))
             ties[passage, seq] = (frequency, role) if known is None else _stronger(known, frequency, role)
     hits = _known(connection, scope, _BY_SEQ, {seq for _, seq in ties})
@@ -110,7 +114,7 @@ def _place(scope: Scope) -> dict[str, str]:
 
 
 def _known(
-    connection: Connection, scope: Scope, statement: Select[Any], values: Iterable[object]
+    connection: Connection, scope: Scope, statement: PlainRead, values: Iterable[object]
 ) -> dict[int, ConceptHit]:
     """Concepts of the scope by number, that the statement finds by some of the values.
 
@@ -118,7 +122,7 @@ def _known(
     """
     found: dict[int, ConceptHit] = {}
     for some in batches(values):
-        for seq, tenant, collection, *hit in connection.execute(statement, {"some": some}).all():
+        for seq, tenant, collection, *hit in statement.rows(connection, some):
             if (tenant, collection) == (scope.tenant, scope.collection):
                 found[seq] = ConceptHit(*hit)
     return found
@@ -130,7 +134,7 @@ def passages_of(connection: Connection, scope: Scope, concept_ids: Sequence[str]
     small = [seq for seq, hit in known.items() if hit.degree <= limit]
     rows: list[Any] = []
     for seqs in batches(small):
-        rows += connection.execute(_OF_CONCEPTS, {"seqs": seqs}).all()
+        rows += _OF_CONCEPTS.rows(connection, seqs)
     for seq in known.keys() - set(small):
         rows += _heaviest(connection, seq, limit)
     return _edges(rows, {seq: hit.id for seq, hit in known.items()}, limit)
@@ -169,7 +173,7 @@ def about(connection: Connection, scope: Scope, concept_ids: Sequence[str]) -> l
     identifiers = {hit.key: hit.id for hit in known.values()}
     found: list[tuple[int, str, str]] = []
     for keys in batches(identifiers):
-        rows = connection.execute(_TITLED, {"keys": keys, **_place(scope)}).all()
+        rows = _TITLED.rows(connection, keys, **_place(scope))
         found += [(row[0], row[1], identifiers[row[2]]) for row in rows]
     return [GraphEdge(passage, concept, 1.0, Role.TITLE) for _, passage, concept in sorted(found)]
 
@@ -202,7 +206,7 @@ def triples_of(connection: Connection, scope: Scope, concept_ids: Sequence[str])
     known = _known(connection, scope, _BY_ID, dict.fromkeys(concept_ids))
     found: set[Triple] = set()
     for seqs in batches(known):
-        for subject, predicate, *rest in connection.execute(_TRIPLES, {"seqs": seqs}):
+        for subject, predicate, *rest in _TRIPLES.rows(connection, seqs):
             found.add(Triple(subject, Predicate(predicate), *rest))
     return sorted(found, key=by_confidence)
 

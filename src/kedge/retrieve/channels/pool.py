@@ -168,7 +168,8 @@ class PassagePool:
     def __init__(self, asked: TraversalQuestion) -> None:
         self.asked = asked
         self.terms = list(asked.idf)
-        self.idf: Array = np.array(list(asked.idf.values()), dtype=np.float32)
+        self._weights = np.array(list(asked.idf.values()), dtype=np.float64)
+        self.idf: Array = self._weights.astype(np.float32)
         self.rows: dict[str, int] = {}
         self.ids: list[str] = []
         self.cover: Array = np.zeros((0, len(self.terms)), dtype=np.float32)
@@ -180,9 +181,10 @@ class PassagePool:
         fresh = [(passage, item) for passage, item in features.items() if passage not in self.rows]
         if not fresh:
             return
-        idf = self.asked.idf
-        cover = [[item.terms.get(term, 0.0) * idf[term] for term in self.terms] for _, item in fresh]
-        self.cover = np.vstack([self.cover, np.array(cover, dtype=np.float32).reshape(len(fresh), len(self.terms))])
+        none = (0.0,) * len(self.terms)
+        held = np.array([[*map(item.terms.get, self.terms, none)] for _, item in fresh], dtype=np.float64)
+        cover = held.reshape(len(fresh), len(self.terms)) * self._weights
+        self.cover = np.vstack([self.cover, cover.astype(np.float32)])
         self.vectors = np.vstack([self.vectors, np.stack([item.vector for _, item in fresh]).astype(np.float32)])
         for passage, _ in fresh:
             self.rows[passage] = len(self.ids)

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from benchmarks.data import folder
 from kedge.core.settings import load_settings
 from kedge.core.values import DEFAULT_TENANT, IngestRequest, Passage, Scope, embed_text
-from kedge.kinds import kind_named
+from kedge.kinds.documents.way_in import DocumentMaker
 from kedge.models.ports import Embedder, Vectors
 from kedge.text.concepts import concept_key
 from kedge.text.sentences import sentences
@@ -63,13 +63,13 @@ class Row:
 
 def real_rows(embedder: Embedder) -> Iterator[tuple[Row, list[Passage]]]:
     """All documents of the open sets with the passages that an ingest makes of them."""
-    settings, kind = load_settings(), kind_named("documents")
+    settings, maker = load_settings(), DocumentMaker()
     for name in REAL:
         request = IngestRequest(Scope(DEFAULT_TENANT, "bench"), (str(folder(name) / "corpus.jsonl"),))
-        for source in kind.discover(request, settings):
+        for source in maker.discover(request, settings):
             if not hasattr(source, "content"):
                 continue
-            opened = kind.open(source, request, "", embedder, settings)
+            opened = maker.open(source, request, "", embedder, settings)
             passages = [passage for piece in opened.pieces for passage in piece]
             texts = tuple(passage.embed_text for passage in passages)
             yield Row(f"{name}-{source.external_id}", source.title or "", str(source.content), texts), passages

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from benchmarks.data import folder
 from kedge.core.settings import load_settings
 from kedge.core.values import DEFAULT_TENANT, IngestRequest, Passage, Scope, embed_text
+from kedge.ingest.sources.source import Source
 from kedge.kinds.documents.way_in import DocumentMaker
 from kedge.models.ports import Embedder, Vectors
 from kedge.text.concepts import concept_key
@@ -67,7 +68,7 @@ def real_rows(embedder: Embedder) -> Iterator[tuple[Row, list[Passage]]]:
     for name in REAL:
         request = IngestRequest(Scope(DEFAULT_TENANT, "bench"), (str(folder(name) / "corpus.jsonl"),))
         for source in maker.discover(request, settings):
-            if not hasattr(source, "content"):
+            if not isinstance(source, Source):
                 continue
             opened = maker.open(source, request, "", embedder, settings)
             passages = [passage for piece in opened.pieces for passage in piece]

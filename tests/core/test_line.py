@@ -115,6 +115,41 @@ def test_who_would_wait_too_long_is_refused_at_once_with_a_time_to_come_back() -
     asyncio.run(scenario())
 
 
+class HandLoop(asyncio.SelectorEventLoop):
+    """A loop whose time is turned by hand."""
+
+    now = 0.0
+
+    def time(self) -> float:
+        return self.now
+
+
+def test_who_was_let_in_may_wait_longer_than_was_expected_but_not_for_ever() -> None:
+    async def scenario() -> None:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, HandLoop)
+        line, go = WaitingLine(1, longest=5.0, clock=loop.time), asyncio.Event()
+
+        async def work() -> None:
+            async with line.place("a"):
+                await go.wait()
+
+        first, second = asyncio.create_task(work()), asyncio.create_task(work())
+        await settle()
+        loop.now = 9.0
+        await settle()
+        assert not second.done()
+        loop.now = 10.5
+        await settle()
+        with pytest.raises(OverloadedError):
+            await second
+        go.set()
+        await first
+
+    with asyncio.Runner(loop_factory=HandLoop) as runner:
+        runner.run(scenario())
+
+
 def test_who_did_wait_too_long_is_refused_and_leaves_its_place_to_others() -> None:
     async def scenario() -> None:
         line, go = WaitingLine(1, longest=0.01), asyncio.Event()

@@ -15,13 +15,15 @@ from kedge.core.stages import stage
 
 SHARE = 0.2
 """How much the newest counts in what one is expected to take."""
+PATIENCE = 2.0
+"""How many times the longest wait one that was let in may take."""
 
 
 class WaitingLine:
     """Places for work, given to the tenants that wait in turn. Used from one event loop.
 
-    With `longest`, whoever would wait longer than so many seconds is refused at once, and whoever did wait so long is
-    refused then.
+    With `longest`, whoever is expected to wait longer than so many seconds is refused at once. Whoever was let in
+    and did wait `PATIENCE` times as long is refused then: what was expected is a guess.
     """
 
     def __init__(self, places: int = 0, longest: float = 0.0, clock: Callable[[], float] = time.monotonic) -> None:
@@ -64,7 +66,7 @@ class WaitingLine:
         self._waiting.setdefault(tenant, deque()).append(turn)
         with stage("wait"):
             try:
-                async with asyncio.timeout(self.longest or None):
+                async with asyncio.timeout(PATIENCE * self.longest or None):
                     await turn
             except BaseException as error:
                 if turn.done() and not turn.cancelled():

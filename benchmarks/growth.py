@@ -19,6 +19,7 @@ import argparse
 import asyncio
 import json
 import math
+import os
 import subprocess
 import sys
 import tempfile
@@ -109,9 +110,10 @@ def questions(count: int) -> list[str]:
 
 
 def step(*arguments: object) -> dict[str, Any]:
-    """Run one step in a process of its own."""
+    """Run one step in a process of its own, with one thread for products of arrays, as `kedge` has it."""
     command = [sys.executable, "-m", "benchmarks.growth_step", *map(str, arguments)]
-    ran = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    ran = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment)
     found: dict[str, Any] = json.loads(ran.stdout)
     return found
 

@@ -14,12 +14,14 @@ from kedge.core.values import DEFAULT_TENANT
 
 def inner_id(id: str, tenant: str) -> UUID:
     """The engine's id of a tenant's point."""
-    return UUID(int=UUID(id).int ^ _mask(tenant))
+    own, mask = UUID(id), _mask(tenant)
+    return UUID(int=own.int ^ mask) if mask else own
 
 
 def outer_id(id: UUID, tenant: str) -> str:
     """The way back."""
-    return str(UUID(int=id.int ^ _mask(tenant)))
+    mask = _mask(tenant)
+    return str(UUID(int=id.int ^ mask) if mask else id)
 
 
 @lru_cache(maxsize=1024)

@@ -10,6 +10,7 @@ wide part) are matrices (inputs, outputs) `.w` in steps of `.s`, one for each ou
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -74,17 +75,41 @@ class EncoderLayers:
         g = self._graph
         shape = g.node("Shape", hidden)
         rows = g.node("Reshape", hidden, self._flat)
-        middles = g.node("Expand", self._middle, g.node("Shape", rows, start=0, end=1))
+        middles = self._middles(rows)
         for number in layers or range(self._sizes.layers):
             rows = self._layer(rows, f"l{number}.", shape=shape, mask=mask, middles=middles)
         return g.node("Reshape", rows, shape)
 
+    def last_of(self, hidden: str, places: str) -> str:
+        """The last layer's vectors of the tokens at some `places` of one text (1, tokens, width), as rows.
+
+        What the layer would make of the other tokens nobody asks for, so it is not computed. Every token counts.
+        """
+        g = self._graph
+        at = f"l{self._sizes.layers - 1}."
+        rows = g.node("Reshape", hidden, self._flat)
+        few = g.node("Gather", rows, places, axis=0)
+        alone = g.tensor("alone", np.array([1, -1, self._sizes.width], dtype=np.int64))
+        (asking,) = self._dense(few, self._middles(few), f"{at}q")
+        split = [asking, *self._dense(rows, self._middles(rows), f"{at}k", f"{at}v")]
+        mixed = self._mixed([g.node("Reshape", one, alone) for one in split], at)
+        return self._made_of(few, mixed, at, self._middles(few))
+
     def _layer(self, rows: str, at: str, *, shape: str, mask: str, middles: str) -> str:
         g = self._graph
         split = [g.node("Reshape", one, shape) for one in self._dense(rows, middles, f"{at}q", f"{at}k", f"{at}v")]
+        return self._made_of(rows, self._mixed(split, at, *([mask] if mask else [])), at, middles)
+
+    def _middles(self, rows: str) -> str:
+        return self._graph.node("Expand", self._middle, self._graph.node("Shape", rows, start=0, end=1))
+
+    def _mixed(self, split: Sequence[str], at: str, *masks: str) -> str:
+        g = self._graph
         bias = g.node("Concat", f"{at}q.b", f"{at}k.b", f"{at}v.b", axis=0)
-        masks = [mask] if mask else []
-        mixed = g.node("MultiHeadAttention", *split, bias, *masks, domain=OWN, num_heads=self._sizes.heads)
+        return g.node("MultiHeadAttention", *split, bias, *masks, domain=OWN, num_heads=self._sizes.heads)
+
+    def _made_of(self, rows: str, mixed: str, at: str, middles: str) -> str:
+        g = self._graph
         (out,) = self._dense(g.node("Reshape", mixed, self._flat), middles, f"{at}ao")
         rows = self._normed(rows, out, f"{at}ao.b", f"{at}aln")
         (wide,) = self._dense(rows, middles, f"{at}fi")

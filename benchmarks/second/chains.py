@@ -34,6 +34,11 @@ _AFTER = re.compile(
     r"during|when|as|after|before|between|into|be|been|a|an|the|than|about|against|his|her|its|their|not|until)\b)"
 )
 _ASKS = re.compile(r"(?:what|which|who|whose|whom|where|(?:in|at|to|from|on|by|for) (?:what|which))\b", re.IGNORECASE)
+_WORDINGS = {
+    "the one who ": ("the one who ", "the person who ", "the man or woman who ", "whoever "),
+    "the place where ": ("the place where ", "the location where ", "where "),
+    "the time when ": ("the time when ", "the year when "),
+}
 _NAME = re.compile(r"[A-Z][\w'’.&-]*(?:\s+(?:(?:of|the|de|and|for|in|von|van|du|la)\s+){0,2}[A-Z0-9][\w'’.&-]*)*")
 
 
@@ -46,6 +51,10 @@ class Part:
     gold: tuple[str, ...]
     """Passages of its steps, the last step's last."""
     bridges: tuple[str, ...] = ()
+    phrase: str = ""
+    """It as something that can stand in a sentence, where that is known."""
+    names: tuple[str, ...] = ()
+    """What it is about, where that is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +107,13 @@ class ChainMaker:
         self._answered: dict[str, list[Part]] = defaultdict(list)
         for part in parts:
             named = len(part.answer) >= 4 and part.answer[0].isupper() and not _NUMBER.match(part.answer)
-            if named and _ASKS.match(part.text):
-                self._answered[part.answer.removeprefix("The ").removeprefix("the ")].append(part)
+            if named and (part.phrase or _ASKS.match(part.text)):
+                answer = part.answer.removeprefix("The ").removeprefix("the ")
+                for name in dict.fromkeys((answer, answer.partition(",")[0])):
+                    self._answered[name].append(part)
         self._linked: dict[str, list[tuple[Part, str]]] = defaultdict(list)
         for part in parts:
-            for name in dict.fromkeys(names(part.text)):
+            for name in part.names or dict.fromkeys(names(part.text)):
                 if name in self._answered:
                     self._linked[part.text].append((part, name))
 
@@ -122,15 +133,13 @@ class ChainMaker:
 
     def _grown(self, part: Part, name: str, more: int) -> Part | None:
         """The question with the name replaced by one that asks for it, which itself takes `more` - 1 further steps."""
-        if self._used[name] >= PER_BRIDGE or len(part.text.replace(name, "").split()) < 4:
+        if self._used[name] >= PER_BRIDGE or len(part.text.replace(name, "").split()) < 2:
             return None
         asking = [one for one in self._answered[name] if one.gold[0] not in part.gold]
         firsts = [one for one in asking if name.lower() not in one.text.lower()]
         self._shuffled.shuffle(firsts)
         for first in firsts[:8]:
-            found = Part(
-                part.text.replace(name, noun_phrase(first.text), 1), part.answer, (*first.gold, *part.gold), (name,)
-            )
+            found = self._with(part, name, first, (*first.gold, *part.gold), (name,))
             if more > 1:
                 other = [one for _, one in self._linked[part.text] if one not in name and name not in one]
                 beside = other and self._shuffled.random() < BOTH
@@ -148,8 +157,7 @@ class ChainMaker:
         grown = self._grown(part, self._shuffled.choice(other), more - 1)
         if grown is None or name not in grown.text or first.gold[0] in grown.gold:
             return None
-        text = grown.text.replace(name, noun_phrase(first.text), 1)
-        return Part(text, part.answer, (*first.gold, *grown.gold), (*grown.bridges, name))
+        return self._with(grown, name, first, (*first.gold, *grown.gold), (*grown.bridges, name))
 
     def _deeper(self, part: Part, name: str, first: Part, more: int) -> Part | None:
         """A name replaced in the question that replaces the name."""
@@ -157,8 +165,20 @@ class ChainMaker:
         grown = self._grown(*self._shuffled.choice(deeper), more - 1) if deeper else None
         if grown is None or set(grown.gold) & set(part.gold):
             return None
-        text = part.text.replace(name, noun_phrase(grown.text), 1)
-        return Part(text, part.answer, (*grown.gold, *part.gold), (*grown.bridges, name))
+        return self._with(part, name, grown, (*grown.gold, *part.gold), (*grown.bridges, name))
+
+    def _with(self, part: Part, name: str, first: Part, gold: tuple[str, ...], bridges: tuple[str, ...]) -> Part:
+        """The question with the name replaced by the other in the form of a noun phrase."""
+        phrase = first.phrase or self._worded(noun_phrase(first.text))
+        named = part.phrase.replace(name, phrase, 1) if name in part.phrase else ""
+        return Part(part.text.replace(name, phrase, 1), part.answer, tuple(dict.fromkeys(gold)), bridges, named)
+
+    def _worded(self, phrase: str) -> str:
+        """The phrase, or another wording of it."""
+        for start, others in _WORDINGS.items():
+            if phrase.startswith(start):
+                return self._shuffled.choice(others) + phrase.removeprefix(start)
+        return phrase
 
 
 def compose(parts: Sequence[Part], steps: int, most: int, seed: int = 7) -> list[Part]:

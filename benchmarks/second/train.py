@@ -1,29 +1,30 @@
-"""Teach the chain reader: `python -m benchmarks.second.train --data LISTS --out FOLDER`.
+"""Teach the chain reader.
+
+    python -m benchmarks.second.train --data LISTS --base reader.onnx --out FOLDER --shape six-16
 
 `--data` holds what `python -m benchmarks.second.lists` wrote. Needs torch and a GPU, minutes on an H200. Starts from
-six layers of the carried reader, whose word vectors stay as they are, prints figures on what was held back, and writes
-`chain-6.npz.*` (weights in half precision, in parts of 15 MB) for `python -m benchmarks.second.export`.
+some layers of the carried reader, whose word vectors stay as they are, prints figures on what was held back, and writes
+`SHAPE.npz` (matrices in bytes) for `python -m benchmarks.second.export`.
 """
 
 from __future__ import annotations
 
 import argparse
-import io
-import math
+import multiprocessing
 import random
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.reader.export import read_tensors
+from benchmarks.reader.export import quantised
 from benchmarks.reader.needs import need
-from kedge.models.carried.files import FOLDER
-from kedge.models.read.reader import FILE
-from kedge.models.read.window import CHAIN_QUESTION, CHAIN_TITLE, CHAIN_WINDOW
+from benchmarks.second.base import tensors_of
+from kedge.models.read.window import CHAIN_QUESTION, CHAIN_TITLE
 
 torch: Any = need("torch")
 nn: Any = torch.nn
@@ -32,15 +33,35 @@ F: Any = torch.nn.functional
 Tensors: TypeAlias = dict[str, NDArray[Any]]
 Example: TypeAlias = tuple[NDArray[np.int64], int, NDArray[np.int64], NDArray[np.float32]]
 """Tokens, where the passages begin, where each opens, and whether it is a step."""
-LAYERS = (0, 2, 4, 7, 9, 11)
-"""Of the reader's twelve, those that are trained further."""
-SIZES = (10, 12, 14, 16, 16, 16)
-"""Passages of a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What is read, and by how much."""
+
+    layers: tuple[int, ...]
+    """Of the reader's twelve, those that are trained further."""
+    passages: int
+    window: int
+    early: int = 0
+    """Layers after which only the likeliest are read on; 0: all are."""
+    kept: int = 0
+    """How many those are."""
+
+
+SHAPES = {
+    "six-16": Shape((0, 2, 4, 7, 9, 11), 16, 512),
+    "four-16": Shape((0, 4, 8, 11), 16, 512),
+    "four-24": Shape((0, 4, 8, 11), 24, 640),
+    "six-24": Shape((0, 2, 4, 7, 9, 11), 24, 640),
+    "funnel-32": Shape((0, 2, 4, 7, 9, 11), 32, 768, 2, 10),
+}
 FOUND = 0.85
-"""How often all steps are among them."""
+"""How often a step that is not among the first passages is put there."""
 OPEN, CLOSE = 101, 102
 HEADS, WIDTH, WIDE = 12, 384, 1536
-PART_BYTES = 15_000_000
+NEVER = -20.0
+"""What is added to the log-odds of a passage that is not read on."""
 
 
 def full(tensors: Tensors, name: str) -> Any:
@@ -87,107 +108,173 @@ class ChainLayer(nn.Module):  # type: ignore[misc]  # torch need not be installe
         return self.oln(hidden + self.drop(self.fo(F.gelu(self.fi(hidden)))))
 
 
-class ChainNetwork(nn.Module):  # type: ignore[misc]
-    """Log-odds, at the token that opens each passage, that it is a step of the answer."""
+class Head(nn.Module):  # type: ignore[misc]
+    """Log-odds from the vectors of the tokens that open the passages."""
 
-    def __init__(self, tensors: Tensors, layers: Sequence[int]) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.words = nn.Embedding.from_pretrained(full(tensors, "emb.word"), freeze=True)  # shared with the reader
-        known = plain(tensors, "emb.place")
-        places = (
-            torch.cat([known, known[-(CHAIN_WINDOW - len(known)) :]])[:CHAIN_WINDOW]
-            if len(known) < CHAIN_WINDOW
-            else known[:CHAIN_WINDOW]
-        )
-        self.places = nn.Embedding.from_pretrained(places.clone(), freeze=False)
-        self.kinds = nn.Embedding.from_pretrained(plain(tensors, "emb.kind"), freeze=False)
-        self.norm = nn.LayerNorm(WIDTH, eps=1e-12)
-        self.norm.weight.data.copy_(plain(tensors, "emb.norm.w"))
-        self.norm.bias.data.copy_(plain(tensors, "emb.norm.b"))
-        self.layers = nn.ModuleList(ChainLayer(tensors, number) for number in layers)
         self.pool = nn.Linear(WIDTH, WIDTH)
         self.out = nn.Linear(WIDTH, 1)
         self.drop = nn.Dropout(0.1)
 
-    def forward(self, ids: Any, kinds: Any, mask: Any, opens: Any) -> Any:
-        """ids, kinds, mask (texts, tokens); opens (texts, passages): where each passage opens."""
+    def forward(self, opening: Any) -> Any:
+        return self.out(self.drop(torch.tanh(self.pool(opening))))[..., 0].float()
+
+
+class ChainNetwork(nn.Module):  # type: ignore[misc]
+    """Log-odds, at the token that opens each passage, that it is a step of the answer."""
+
+    def __init__(self, tensors: Tensors, shape: Shape) -> None:
+        super().__init__()
+        self.shape = shape
+        self.words = nn.Embedding.from_pretrained(full(tensors, "emb.word"), freeze=True)  # shared with the reader
+        known = plain(tensors, "emb.place")
+        while len(known) < shape.window:
+            known = torch.cat([known, known[-min(len(known), shape.window - len(known)) :]])
+        self.places = nn.Embedding.from_pretrained(known[: shape.window].clone(), freeze=False)
+        self.kinds = nn.Embedding.from_pretrained(plain(tensors, "emb.kind"), freeze=False)
+        self.norm = nn.LayerNorm(WIDTH, eps=1e-12)
+        self.norm.weight.data.copy_(plain(tensors, "emb.norm.w"))
+        self.norm.bias.data.copy_(plain(tensors, "emb.norm.b"))
+        self.layers = nn.ModuleList(ChainLayer(tensors, number) for number in shape.layers)
+        self.head = Head()
+        if shape.early:
+            self.first = Head()
+        self.drop = nn.Dropout(0.1)
+
+    def forward(self, ids: Any, kinds: Any, mask: Any, *passages: Any, gold: Any = None) -> Any:
+        """ids, kinds, mask (texts, tokens); `passages`: opens, owner, real.
+
+        `opens` and `real` (texts, passages): where each passage opens, and whether it is one. `owner` (texts, tokens):
+        0 of a token of the question, else the number of its passage. Returns the log-odds at the end, those after the
+        first layers (or None), and which passages were read on.
+        """
+        opens, owner, real = passages
         at = torch.arange(ids.shape[1], device=ids.device)
         hidden = self.drop(self.norm(self.words(ids) + self.places(at)[None] + self.kinds(kinds)))
-        allowed = mask[:, None, None, :].bool()
-        for layer in self.layers:
-            hidden = layer(hidden, allowed)
-        opening = torch.gather(hidden, 1, opens[:, :, None].expand(-1, -1, WIDTH))
-        return self.out(self.drop(torch.tanh(self.pool(opening))))[..., 0].float()
+        allowed = mask.bool()
+        first, kept = None, real
+        for number, layer in enumerate(self.layers):
+            if self.shape.early and number == self.shape.early:
+                first = self.first(self._at(hidden, opens))
+                kept = self._likeliest(first.detach(), real, gold)
+                hidden, allowed, opens = self._without(hidden, allowed, opens, owner, kept)
+            hidden = layer(hidden, allowed[:, None, None, :])
+        return self.head(self._at(hidden, opens)), first, kept
+
+    def _at(self, hidden: Any, opens: Any) -> Any:
+        return torch.gather(hidden, 1, opens[:, :, None].expand(-1, -1, WIDTH))
+
+    def _likeliest(self, first: Any, real: Any, gold: Any) -> Any:
+        wanted = first.masked_fill(~real, -1e4)
+        if gold is not None:  # most steps are read on while it learns
+            wanted = wanted + 1e3 * gold * (torch.rand_like(wanted) < 0.7)
+        best = wanted.topk(min(self.shape.kept, wanted.shape[1]), dim=1).indices
+        return torch.zeros_like(real).scatter(1, best, True) & real
+
+    def _without(self, hidden: Any, allowed: Any, opens: Any, owner: Any, kept: Any) -> Any:
+        """Only the tokens of the question and of passages that are read on."""
+        there = torch.cat([torch.ones_like(kept[:, :1]), kept], 1)
+        stays = allowed & torch.gather(there, 1, owner)
+        most = int(stays.sum(1).max())
+        order = torch.argsort((~stays).to(torch.int8), dim=1, stable=True)[:, :most]
+        place = (stays.cumsum(1) - 1).clamp(min=0, max=most - 1)
+        hidden = torch.gather(hidden, 1, order[:, :, None].expand(-1, -1, WIDTH))
+        return hidden, torch.gather(stays, 1, order), torch.gather(place, 1, opens)
+
+
+def split(tokens: NDArray[Any], ends: NDArray[Any]) -> list[NDArray[np.int64]]:
+    return np.split(tokens.astype(np.int64), ends[:-1])
 
 
 class Lists:
     """What `benchmarks.second.lists` wrote."""
 
-    def __init__(self, path: Path) -> None:
-        with np.load(path) as file:
-            held = {name: file[name] for name in file.files}
-        starts = np.concatenate([[0], held["ends"][:-1]])
-        self.texts = [held["tokens"][a:b].astype(np.int64) for a, b in zip(starts, held["ends"], strict=True)]
-        self.questions, self.rows, self.places = held["questions"], held["rows"], held["places"]
-        self.gold, self.source = held["gold"], held["source"]
+    def __init__(self, folder: Path, side: str) -> None:
+        with np.load(folder / "texts.npz") as file:
+            self.titles = split(file["title_tokens"], file["title_ends"])
+            self.sentences, self.firsts = split(file["tokens"], file["ends"]), file["firsts"]
+        with np.load(folder / f"{side}.npz") as file:
+            self.questions = split(file["question_tokens"], file["question_ends"])
+            self.asked, self.rows, self.places = file["asked"], file["rows"], file["places"]
+            self.gold, self.steps, self.source = file["gold"], file["steps"], file["source"]
 
     def __len__(self) -> int:
-        return len(self.questions)
+        return len(self.asked)
 
-    def packed(self, at: int, order: Sequence[int]) -> Example:
+    def packed(self, at: int, order: Sequence[int], window: int) -> Example:
         """Tokens, where the second part begins, where each passage opens, and whether it is gold."""
-        question = self.texts[self.questions[at]][:CHAIN_QUESTION]
-        room = (CHAIN_WINDOW - 2 - len(question)) // len(order) - 1
+        question = self.questions[self.asked[at]][:CHAIN_QUESTION]
+        room = (window - 2 - len(question)) // len(order) - 1
         parts, opens, total = [np.array([OPEN]), question], [], 1 + len(question)
         for place in order:
-            title = self.texts[self.rows[at, place, 0]][:CHAIN_TITLE]
+            row = self.rows[at, place]
+            title = self.titles[row][:CHAIN_TITLE]
             left = room - len(title)
             chosen = []
-            for n, number in enumerate(self.rows[at, place, 1:]):
-                if number and left > 0:
-                    tokens = self.texts[number][:left]
+            for number in self.places[at, place]:
+                if number >= 0 and left > 0:
+                    tokens = self.sentences[self.firsts[row] + number][:left]
                     left -= len(tokens)
-                    chosen.append((self.places[at, place, n], tokens))
+                    chosen.append((number, tokens))
             opens.append(total)
             one = [np.array([CLOSE]), title, *(tokens for _, tokens in sorted(chosen, key=lambda pair: pair[0]))]
             parts += one
             total += sum(map(len, one))
         ids = np.concatenate([*parts, [CLOSE]])
-        return ids, 1 + len(question), np.array(opens), self.gold[at, order].astype(np.float32)
+        return ids, 1 + len(question), np.array(opens), self.gold[at, list(order)].astype(np.float32)
 
-    def passages(self, at: int) -> list[int]:
-        return [int(place) for place in np.flatnonzero(self.rows[at, :, 0])]
+    def there(self, at: int) -> list[int]:
+        return [int(place) for place in np.flatnonzero(self.rows[at] >= 0)]
 
 
-def batch(examples: Sequence[Example], device: Any) -> list[Any]:
+def batch(examples: Sequence[Example]) -> list[NDArray[Any]]:
     longest = max(len(ids) for ids, *_ in examples)
     most = max(len(opens) for _, _, opens, _ in examples)
     ids = np.zeros((len(examples), longest), np.int64)
-    kinds, mask = np.zeros_like(ids), np.zeros_like(ids)
+    kinds, mask, owner = np.zeros_like(ids), np.zeros_like(ids), np.zeros_like(ids)
     opens, gold, real = (np.zeros((len(examples), most), kind) for kind in (np.int64, np.float32, bool))
     for row, (tokens, second, places, right) in enumerate(examples):
         ids[row, : len(tokens)] = tokens
         mask[row, : len(tokens)] = 1
         kinds[row, second : len(tokens)] = 1
+        owner[row, places] = 1
+        owner[row, len(tokens) - 1] = -len(places)  # the last mark is the question's
         opens[row, : len(places)], gold[row, : len(places)], real[row, : len(places)] = places, right, True
-    return [torch.from_numpy(one).to(device, non_blocking=True) for one in (ids, kinds, mask, opens, gold, real)]
+    return [ids, kinds, mask, opens, owner.cumsum(1).clip(0), real, gold]
 
 
-def orders(lists: Lists, shuffled: random.Random) -> Iterator[tuple[int, list[int]]]:
-    """All gold and some others of each list, in any order."""
+def orders(lists: Lists, shuffled: random.Random, most: int) -> Iterator[tuple[int, list[int]]]:
+    """The first passages of each list, mostly with all gold, half of the time in the order in which they were found."""
     numbers = list(range(len(lists)))
     shuffled.shuffle(numbers)
     for at in numbers:
-        there = lists.passages(at)
-        size = shuffled.choice(SIZES)
-        gold = [int(one) for one in there if lists.gold[at, one]]
-        rest = [int(one) for one in there if not lists.gold[at, one]]
-        shuffled.shuffle(rest)
-        if shuffled.random() >= FOUND and len(gold) > 1:  # not all steps are always found
-            gold.remove(shuffled.choice(gold))
-        order = gold + rest[: max(2, size - len(gold))]
-        shuffled.shuffle(order)
-        yield at, order
+        there = lists.there(at)
+        size = most if shuffled.random() < 0.75 else shuffled.randint(min(8, most), most)
+        some = shuffled.random() < 0.4
+        chosen = sorted(shuffled.sample(there, min(size, len(there)))) if some else there[:size]
+        for place in there:
+            if lists.gold[at, place] and place not in chosen and shuffled.random() < FOUND:
+                free = [n for n, one in enumerate(chosen) if not lists.gold[at, one]]
+                if free:
+                    chosen[shuffled.choice(free[len(free) // 3 :])] = place
+        if not lists.gold[at, chosen].any():
+            continue
+        if shuffled.random() < 0.5:
+            shuffled.shuffle(chosen)
+        yield at, chosen
+
+
+def feed(lists: Lists, seed: int, given: argparse.Namespace, shape: Shape, waiting: Any) -> None:
+    """Batches without end."""
+    shuffled = random.Random(seed)
+    while True:
+        examples = []
+        for at, order in orders(lists, shuffled, shape.passages):
+            examples.append(lists.packed(at, order, shape.window))
+            if len(examples) == given.size:
+                waiting.put(batch(examples))
+                examples = []
 
 
 def loss_of(scores: Any, gold: Any, real: Any) -> Any:
@@ -199,35 +286,41 @@ def loss_of(scores: Any, gold: Any, real: Any) -> Any:
     return (point + 0.5 * rank).mean()
 
 
+def sent(arrays: Sequence[NDArray[Any]], device: Any) -> list[Any]:
+    return [torch.from_numpy(one).to(device, non_blocking=True) for one in arrays]
+
+
 @torch.no_grad()  # type: ignore[untyped-decorator]
-def figures(model: Any, lists: Lists, device: Any, size: int = 16) -> dict[int, tuple[float, ...]]:
-    """By source: mean average precision, recall of the first as many as there are gold, all of them there."""
+def figures(model: Any, lists: Lists, device: Any, most: int = 0) -> dict[int, tuple[float, ...]]:
+    """By source, over all steps, found or not: recall in the first five as found, of those read, and as read.
+
+    Then whether all are in the first five, and the mean average precision over those that are there.
+    """
     model.eval()
     found: dict[int, list[tuple[float, ...]]] = {}
-    shuffled = random.Random(1)
-    numbers = list(range(len(lists)))
+    numbers = list(range(len(lists)))[: most or None]
+    size = model.shape.passages
     for start in range(0, len(numbers), 64):
-        chosen = []
-        for at in numbers[start : start + 64]:
-            there = [int(one) for one in lists.passages(at)]
-            gold = [one for one in there if lists.gold[at, one]]
-            rest = [one for one in there if not lists.gold[at, one]]
-            order = gold + rest[: max(0, size - len(gold))]
-            shuffled.shuffle(order)
-            chosen.append((at, order))
-        ids, kinds, mask, opens, gold, real = batch([lists.packed(at, order) for at, order in chosen], device)
+        chosen = [(at, lists.there(at)[:size]) for at in numbers[start : start + 64]]
+        *given, _ = sent(batch([lists.packed(at, order, model.shape.window) for at, order in chosen]), device)
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-            scores = model(ids, kinds, mask, opens)
-        scores = scores.masked_fill(~real, -1e4).cpu().numpy()
+            scores, first, kept = model(*given)
+        if first is not None:
+            scores = torch.where(kept, scores, first + NEVER)
+        values = scores.float().cpu().numpy()
         for row, (at, order) in enumerate(chosen):
-            right = lists.gold[at, order]
-            best = np.argsort(-scores[row, : len(order)], kind="stable")
-            hits = right[best]
+            right, total = lists.gold[at, order], int(lists.steps[at])
+            hits = right[np.argsort(-values[row, : len(order)], kind="stable")]
             ranks = np.flatnonzero(hits) + 1
             precision = float(np.mean(np.arange(1, len(ranks) + 1) / ranks)) if len(ranks) else 0.0
-            n = int(right.sum())
             found.setdefault(int(lists.source[at]), []).append(
-                (precision, hits[:n].mean(), hits[:5].sum() / n, float(hits[:n].all()))
+                (
+                    right[:5].sum() / total,
+                    right.sum() / total,
+                    hits[:5].sum() / total,
+                    float(hits[:5].sum() == total),
+                    precision,
+                )
             )
     model.train()
     return {
@@ -235,90 +328,92 @@ def figures(model: Any, lists: Lists, device: Any, size: int = 16) -> dict[int, 
     }
 
 
-def train(layers: Sequence[int], tensors: Tensors, given: argparse.Namespace, device: Any) -> Any:
+def train(shape: Shape, tensors: Tensors, given: argparse.Namespace, device: Any) -> Any:
     torch.manual_seed(given.seed)
-    shuffled = random.Random(given.seed)
-    learn, held = Lists(given.data / "train.npz"), Lists(given.data / "held.npz")
-    model = ChainNetwork(tensors, layers).to(device)
+    learn, held = Lists(given.data, "train"), Lists(given.data, "held")
+    context = multiprocessing.get_context("fork")
+    waiting = context.Queue(24)
+    feeders = [
+        context.Process(target=feed, args=(learn, 1000 * given.seed + n, given, shape, waiting), daemon=True)
+        for n in range(given.feeders)
+    ]
+    for one in feeders:
+        one.start()
+    model = ChainNetwork(tensors, shape).to(device)
     decay = [one for one in model.parameters() if one.ndim > 1 and one.requires_grad]
     rest = [one for one in model.parameters() if one.ndim <= 1]
     optimiser = torch.optim.AdamW(
         [{"params": decay, "weight_decay": 0.01}, {"params": rest, "weight_decay": 0.0}], lr=given.rate
     )
-    steps = given.epochs * math.ceil(len(learn) / given.size)
-    steps = min(steps, given.most or steps)
-    warm = max(1, int(0.06 * steps))
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimiser, lambda step: min((step + 1) / warm, max(0.02, (steps - step) / max(1, steps - warm)))
-    )
     mean = {name: one.detach().clone() for name, one in model.state_dict().items() if name != "words.weight"}
-    started, step, total = time.time(), 0, 0.0
-    print(f"layers {layers}: {len(learn)} lists, {steps} steps", flush=True)
-    while step < steps:
-        waiting = []
-        for at, order in orders(learn, shuffled):
-            waiting.append(learn.packed(at, order))
-            if len(waiting) < given.size:
-                continue
-            ids, kinds, mask, opens, gold, real = batch(waiting, device)
-            waiting = []
-            with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-                scores = model(ids, kinds, mask, opens)
-            loss = loss_of(scores, gold, real)
-            optimiser.zero_grad(set_to_none=True)
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimiser.step()
-            schedule.step()
-            step += 1
-            total += float(loss.detach()) if step % 10 == 0 else 0.0
-            keep = min(0.998, step / (step + 20))
-            with torch.no_grad():
-                state = model.state_dict()
-                for name, kept in mean.items():
-                    kept.mul_(keep).add_(state[name], alpha=1 - keep)
-            if step % 200 == 0 or step == steps:
-                print(f"step {step} loss {total / 20:.4f} {time.time() - started:.0f} s", flush=True)
-                total = 0.0
-            if step >= steps or (given.seconds and time.time() - started > given.seconds):
-                step = steps
-                break
+    started, step, total, seen = time.time(), 0, 0.0, 0
+    print(f"{given.shape}: {len(learn)} lists", flush=True)
+    while True:
+        done = max((time.time() - started) / given.seconds, step / given.most if given.most else 0.0)
+        if done >= 1:
+            break
+        for group in optimiser.param_groups:
+            group["lr"] = given.rate * min(1.0, done / 0.06 + 0.01, max(0.02, (1 - done) / 0.94))
+        *arrays, gold = sent(waiting.get(timeout=120), device)
+        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+            scores, first, kept = model(*arrays, gold=gold)
+        loss = loss_of(scores, gold, kept)
+        if first is not None:
+            loss = loss + 0.5 * loss_of(first, gold, arrays[-1])
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+        step, seen = step + 1, seen + len(gold)
+        if step % 10 == 0:
+            total = 0.9 * (total or float(loss.detach())) + 0.1 * float(loss.detach())
+        keep = min(0.998, step / (step + 20))
+        with torch.no_grad():
+            state = model.state_dict()
+            names = [name for name, one in mean.items() if one.is_floating_point()]
+            torch._foreach_lerp_([mean[name] for name in names], [state[name] for name in names], 1 - keep)
+        if step % 200 == 0:
+            print(f"{given.shape} step {step} loss {total:.4f} lists {seen} {time.time() - started:.0f} s", flush=True)
+    for one in feeders:
+        one.terminate()
     model.load_state_dict(mean, strict=False)
-    print("steps: (lists, average precision, R-precision, recall@5, all in R)")
+    print(f"{given.shape}: {step} steps, {seen} lists, {time.time() - started:.0f} s; by source: (questions,")
+    print("recall@5 as found, all that is read, recall@5 as read, all in the first five, average precision)")
     for key, row in figures(model, held, device).items():
-        print("  ", key, row, flush=True)
+        print("  ", given.shape, key, row, flush=True)
     return model
 
 
-def write(model: Any, folder: Path, name: str) -> None:
-    buffer = io.BytesIO()
-    state = {
-        key: one.detach().cpu().numpy().astype(np.float16)
-        for key, one in model.state_dict().items()
-        if key != "words.weight"
-    }
-    np.savez_compressed(buffer, **state)
-    raw = buffer.getvalue()
-    for number, at in enumerate(range(0, len(raw), PART_BYTES)):
-        (folder / f"{name}.npz.{number}").write_bytes(raw[at : at + PART_BYTES])
+def write(model: Any, path: Path) -> None:
+    """The tensors by name; a layer's matrices in bytes, `.s` the size of a step of each row."""
+    out: dict[str, NDArray[Any]] = {}
+    for name, one in model.state_dict().items():
+        values = one.detach().float().cpu().numpy()
+        if name.startswith("layers.") and values.ndim == 2:
+            out[name], out[f"{name}.s"] = quantised(values)
+        elif name != "words.weight":
+            out[name] = values.astype(np.float16)
+    np.savez_compressed(path, **out)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.second.train", description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--base", type=Path, default=FOLDER / FILE)
+    parser.add_argument("--base", type=Path, required=True, help="reader.onnx")
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--epochs", type=int, default=12)
+    parser.add_argument("--shape", choices=SHAPES, default="six-16")
     parser.add_argument("--size", type=int, default=48)
     parser.add_argument("--rate", type=float, default=1.5e-4)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--feeders", type=int, default=3)
     parser.add_argument("--most", type=int, default=0, help="stop after so many steps")
-    parser.add_argument("--seconds", type=float, default=0, help="stop after so long")
+    parser.add_argument("--seconds", type=float, default=200, help="stop after so long")
     given = parser.parse_args()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.set_float32_matmul_precision("high")
+    torch.set_num_threads(2)
     given.out.mkdir(parents=True, exist_ok=True)
-    write(train(LAYERS, read_tensors(given.base), given, device), given.out, f"chain-{len(LAYERS)}")
+    write(train(SHAPES[given.shape], tensors_of(given.base), given, device), given.out / f"{given.shape}.npz")
 
 
 if __name__ == "__main__":

@@ -38,30 +38,53 @@ class Sketch:
     """The sentences, in the same order."""
 
 
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A passage as it is looked at."""
+
+    title: str
+    sentences: tuple[str, ...]
+    words: tuple[frozenset[str], ...]
+    """Search terms of each sentence."""
+    name: frozenset[str]
+    """Search terms of the title."""
+
+
+def opened(title: str, text: str) -> Opened:
+    """The passage's first sentences with their search terms."""
+    parts = tuple(text[start:end] for start, end in sentences(text)[:MOST])
+    words = tuple(frozenset(terms(one, "english")) for one in parts)
+    return Opened(title, parts, words, frozenset(terms(title, "english")))
+
+
 def sketches(question: str, passages: Sequence[tuple[str, str]]) -> list[Sketch]:
     """One for each passage, in order; a passage is its title and its text.
 
     >>> sketches("Who built the Ark?", [("Ark", "It is old. Noah built the Ark.")])[0].sentences
     ('Noah built the Ark.', 'It is old.')
     """
+    return sketched(question, [opened(title, text) for title, text in passages])
+
+
+def sketched(question: str, passages: Sequence[Opened]) -> list[Sketch]:
+    """The same of passages that are opened already."""
     asked = dict.fromkeys(terms(question, "english"))
-    cut = [[text[start:end] for start, end in sentences(text)[:MOST]] for _, text in passages]
-    held = [[frozenset(terms(one, "english")) for one in parts] for parts in cut]
-    titles = [frozenset(terms(title, "english")) for title, _ in passages]
-    everywhere = Counter(
-        term for title, parts in zip(titles, held, strict=True) for term in title.union(*parts) if term in asked
-    )
+    everywhere = Counter(term for one in passages for term in one.name.union(*one.words) if term in asked)
     weights = {term: math.log(1 + len(passages) / count) for term, count in everywhere.items()}
-    names = {name for name in titles if 0 < len(name) <= LONGEST_NAME and not all(term in asked for term in name)}
+    names = {
+        one.name
+        for one in passages
+        if 0 < len(one.name) <= LONGEST_NAME and not all(term in asked for term in one.name)
+    }
     found: list[Sketch] = []
-    for (title, _), own, parts, words in zip(passages, titles, cut, held, strict=True):
-        others = [name for name in names if name != own]
+    for one in passages:
+        others = [name for name in names if name != one.name]
         worth = [
-            math.fsum(weights.get(term, 0.0) for term in one)  # a set has no order: the sum must not depend on it
-            + LINK * any(name <= one for name in others)
+            math.fsum(weights.get(term, 0.0) for term in words)  # a set has no order: the sum must not depend on it
+            + LINK * any(name <= words for name in others)
             + OPENING * (place == 0)
-            for place, one in enumerate(words)
+            for place, words in enumerate(one.words)
         ]
-        best = sorted(range(len(parts)), key=lambda place: (-worth[place], place))[:KEPT]
-        found.append(Sketch(title, tuple(best), tuple(parts[place] for place in best)))
+        best = sorted(range(len(worth)), key=lambda place: (-worth[place], place))[:KEPT]
+        found.append(Sketch(one.title, tuple(best), tuple(one.sentences[place] for place in best)))
     return found

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from benchmarks.reader.export import quantised
 from benchmarks.reader.needs import need
 from benchmarks.second.base import tensors_of
+from benchmarks.second.questions import HOTPOT, RELATED
 from kedge.models.read.window import CHAIN_QUESTION, CHAIN_TITLE
 
 torch: Any = need("torch")
@@ -58,6 +59,8 @@ SHAPES = {
 }
 FOUND = 0.85
 """How often a step that is not among the first passages is put there."""
+TWICE = (HOTPOT, 3, 4, RELATED + 4)
+"""Sources whose lists are shown twice: few, and as people ask or of many steps."""
 OPEN, CLOSE = 101, 102
 HEADS, WIDTH, WIDE = 12, 384, 1536
 NEVER = -20.0
@@ -183,6 +186,18 @@ class ChainNetwork(nn.Module):  # type: ignore[misc]
         return hidden, torch.gather(stays, 1, order), torch.gather(place, 1, opens)
 
 
+def go_on(model: Any, path: Path) -> None:
+    """Take the weights that an earlier training wrote; those of places that it did not have are its last."""
+    with np.load(path) as file:
+        state = {name: file[name].astype(np.float32) for name in file.files}
+    for name in [name for name in state if name.endswith(".s")]:
+        state[name.removesuffix(".s")] *= state.pop(name)[:, None]
+    lacking = max(0, model.shape.window - len(state["places.weight"]))
+    places = [state["places.weight"], *([state["places.weight"][-lacking:]] if lacking else [])]
+    state["places.weight"] = np.concatenate(places)[: model.shape.window]
+    model.load_state_dict({name: torch.from_numpy(value) for name, value in state.items()}, strict=False)
+
+
 def split(tokens: NDArray[Any], ends: NDArray[Any]) -> list[NDArray[np.int64]]:
     return np.split(tokens.astype(np.int64), ends[:-1])
 
@@ -246,7 +261,7 @@ def batch(examples: Sequence[Example]) -> list[NDArray[Any]]:
 
 def orders(lists: Lists, shuffled: random.Random, most: int) -> Iterator[tuple[int, list[int]]]:
     """The first passages of each list, mostly with all gold, half of the time in the order in which they were found."""
-    numbers = list(range(len(lists)))
+    numbers = [at for at in range(len(lists)) for _ in range(1 + (int(lists.source[at]) in TWICE))]
     shuffled.shuffle(numbers)
     for at in numbers:
         there = lists.there(at)
@@ -339,11 +354,16 @@ def train(shape: Shape, tensors: Tensors, given: argparse.Namespace, device: Any
     ]
     for one in feeders:
         one.start()
-    model = ChainNetwork(tensors, shape).to(device)
+    model = ChainNetwork(tensors, shape)
+    if given.start:
+        go_on(model, given.start)
+    model = model.to(device)
     decay = [one for one in model.parameters() if one.ndim > 1 and one.requires_grad]
     rest = [one for one in model.parameters() if one.ndim <= 1]
     optimiser = torch.optim.AdamW(
-        [{"params": decay, "weight_decay": 0.01}, {"params": rest, "weight_decay": 0.0}], lr=given.rate
+        [{"params": decay, "weight_decay": 0.01}, {"params": rest, "weight_decay": 0.0}],
+        lr=given.rate,
+        fused=device.type == "cuda",
     )
     mean = {name: one.detach().clone() for name, one in model.state_dict().items() if name != "words.weight"}
     started, step, total, seen = time.time(), 0, 0.0, 0
@@ -401,6 +421,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--base", type=Path, required=True, help="reader.onnx")
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--start", type=Path, help="what an earlier training wrote, to go on from")
     parser.add_argument("--shape", choices=SHAPES, default="six-16")
     parser.add_argument("--size", type=int, default=48)
     parser.add_argument("--rate", type=float, default=1.5e-4)

@@ -78,12 +78,6 @@ class Graph:
         self._add(self._onnx.helper.make_node(operator, inputs, [output], output, domain=domain, **attributes))
         return output
 
-    def nodes(self, operator: str, outputs: int, *inputs: str) -> list[str]:
-        """An operator with several outputs, whose names are returned."""
-        made = [f"{operator}_{self._made}_{number}" for number in range(outputs)]
-        self._add(self._onnx.helper.make_node(operator, inputs, made, made[0]))
-        return made
-
     def chosen(self, condition: str, then: Branch, otherwise: Branch, dtype: str, shapes: Sequence[Shape]) -> list[str]:
         """What one of two branches gives; only that one runs. Both may use all that was made before.
 

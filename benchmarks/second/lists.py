@@ -278,17 +278,17 @@ def prepare(folder: Path, tokenizer: Tokenizer, base: Mapping[str, Array], out: 
         jobs = [(at, one, (near[0][at], near[1][at]), side == "train") for at, one in enumerate(asked)]
         with get_context("fork").Pool() as pool:
             made = pool.map(_listed, jobs, chunksize=64)
-        kept = [at for at, one in enumerate(made) if one is not None]
+        kept = [(at, one) for at, one in enumerate(made) if one is not None]
         np.savez(
             out / f"{side}.npz",
             question_tokens=questions[0],
             question_ends=questions[1],
-            asked=np.array(kept, dtype=np.int32),
-            rows=np.stack([made[at][0] for at in kept]),
-            places=np.stack([made[at][1] for at in kept]),
-            gold=np.stack([made[at][2] for at in kept]),
-            steps=np.array([asked[at]["steps"] for at in kept], dtype=np.int8),
-            source=np.array([asked[at]["source"] for at in kept], dtype=np.int8),
+            asked=np.array([at for at, _ in kept], dtype=np.int32),
+            rows=np.stack([one[0] for _, one in kept]),
+            places=np.stack([one[1] for _, one in kept]),
+            gold=np.stack([one[2] for _, one in kept]),
+            steps=np.array([asked[at]["steps"] for at, _ in kept], dtype=np.int8),
+            source=np.array([asked[at]["source"] for at, _ in kept], dtype=np.int8),
         )
         note(f"{side}: {len(kept)} lists")
 

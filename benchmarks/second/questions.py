@@ -145,8 +145,8 @@ def main() -> None:
     known: dict[str, tuple[Paragraph, str]] = {}
     for side in ("held", "train"):
         passages, asked = side_of(given.data, side, keys, articles, rows)
-        for one in passages:
-            known[one.key] = (one, "both" if one.key in known else side)
+        for passage in passages:
+            known[passage.key] = (passage, "both" if passage.key in known else side)
         with lzma.open(given.out / f"{side}.jsonl.xz", "wt", encoding="utf-8", preset=1) as file:
             for one in asked:
                 row = {
@@ -162,8 +162,8 @@ def main() -> None:
         }
         print(side, len(asked), counts, flush=True)
     with lzma.open(given.out / "pool.jsonl.xz", "wt", encoding="utf-8", preset=6) as file:
-        for one, side in known.values():
-            file.write(json.dumps([one.key, one.title, one.text, side], ensure_ascii=False) + "\n")
+        for passage, side in known.values():
+            file.write(json.dumps([passage.key, passage.title, passage.text, side], ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

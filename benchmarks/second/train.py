@@ -44,10 +44,6 @@ class Shape:
     """Of the reader's twelve, those that are trained further."""
     passages: int
     window: int
-    early: int = 0
-    """Layers after which only the likeliest are read on; 0: all are."""
-    kept: int = 0
-    """How many those are."""
 
 
 SHAPES = {
@@ -55,7 +51,6 @@ SHAPES = {
     "four-16": Shape((0, 4, 8, 11), 16, 512),
     "four-24": Shape((0, 4, 8, 11), 24, 640),
     "six-24": Shape((0, 2, 4, 7, 9, 11), 24, 640),
-    "funnel-32": Shape((0, 2, 4, 7, 9, 11), 32, 768, 2, 10),
 }
 FOUND = 0.85
 """How often a step that is not among the first passages is put there."""
@@ -63,8 +58,6 @@ TWICE = (HOTPOT, 3, 4, RELATED + 4)
 """Sources whose lists are shown twice: few, and as people ask or of many steps."""
 OPEN, CLOSE = 101, 102
 HEADS, WIDTH, WIDE = 12, 384, 1536
-NEVER = -20.0
-"""What is added to the log-odds of a passage that is not read on."""
 
 
 def full(tensors: Tensors, name: str) -> Any:
@@ -141,49 +134,16 @@ class ChainNetwork(nn.Module):  # type: ignore[misc]
         self.norm.bias.data.copy_(plain(tensors, "emb.norm.b"))
         self.layers = nn.ModuleList(ChainLayer(tensors, number) for number in shape.layers)
         self.head = Head()
-        if shape.early:
-            self.first = Head()
         self.drop = nn.Dropout(0.1)
 
-    def forward(self, ids: Any, kinds: Any, mask: Any, *passages: Any, gold: Any = None) -> Any:
-        """ids, kinds, mask (texts, tokens); `passages`: opens, owner, real.
-
-        `opens` and `real` (texts, passages): where each passage opens, and whether it is one. `owner` (texts, tokens):
-        0 of a token of the question, else the number of its passage. Returns the log-odds at the end, those after the
-        first layers (or None), and which passages were read on.
-        """
-        opens, owner, real = passages
+    def forward(self, ids: Any, kinds: Any, mask: Any, opens: Any) -> Any:
+        """ids, kinds, mask (texts, tokens); opens (texts, passages): where each passage opens."""
         at = torch.arange(ids.shape[1], device=ids.device)
         hidden = self.drop(self.norm(self.words(ids) + self.places(at)[None] + self.kinds(kinds)))
-        allowed = mask.bool()
-        first, kept = None, real
-        for number, layer in enumerate(self.layers):
-            if self.shape.early and number == self.shape.early:
-                first = self.first(self._at(hidden, opens))
-                kept = self._likeliest(first.detach(), real, gold)
-                hidden, allowed, opens = self._without(hidden, allowed, opens, owner, kept)
-            hidden = layer(hidden, allowed[:, None, None, :])
-        return self.head(self._at(hidden, opens)), first, kept
-
-    def _at(self, hidden: Any, opens: Any) -> Any:
-        return torch.gather(hidden, 1, opens[:, :, None].expand(-1, -1, WIDTH))
-
-    def _likeliest(self, first: Any, real: Any, gold: Any) -> Any:
-        wanted = first.masked_fill(~real, -1e4)
-        if gold is not None:  # most steps are read on while it learns
-            wanted = wanted + 1e3 * gold * (torch.rand_like(wanted) < 0.7)
-        best = wanted.topk(min(self.shape.kept, wanted.shape[1]), dim=1).indices
-        return torch.zeros_like(real).scatter(1, best, True) & real
-
-    def _without(self, hidden: Any, allowed: Any, opens: Any, owner: Any, kept: Any) -> Any:
-        """Only the tokens of the question and of passages that are read on."""
-        there = torch.cat([torch.ones_like(kept[:, :1]), kept], 1)
-        stays = allowed & torch.gather(there, 1, owner)
-        most = int(stays.sum(1).max())
-        order = torch.argsort((~stays).to(torch.int8), dim=1, stable=True)[:, :most]
-        place = (stays.cumsum(1) - 1).clamp(min=0, max=most - 1)
-        hidden = torch.gather(hidden, 1, order[:, :, None].expand(-1, -1, WIDTH))
-        return hidden, torch.gather(stays, 1, order), torch.gather(place, 1, opens)
+        allowed = mask[:, None, None, :].bool()
+        for layer in self.layers:
+            hidden = layer(hidden, allowed)
+        return self.head(torch.gather(hidden, 1, opens[:, :, None].expand(-1, -1, WIDTH)))
 
 
 def go_on(model: Any, path: Path) -> None:
@@ -247,16 +207,14 @@ def batch(examples: Sequence[Example]) -> list[NDArray[Any]]:
     longest = max(len(ids) for ids, *_ in examples)
     most = max(len(opens) for _, _, opens, _ in examples)
     ids = np.zeros((len(examples), longest), np.int64)
-    kinds, mask, owner = np.zeros_like(ids), np.zeros_like(ids), np.zeros_like(ids)
+    kinds, mask = np.zeros_like(ids), np.zeros_like(ids)
     opens, gold, real = (np.zeros((len(examples), most), kind) for kind in (np.int64, np.float32, bool))
     for row, (tokens, second, places, right) in enumerate(examples):
         ids[row, : len(tokens)] = tokens
         mask[row, : len(tokens)] = 1
         kinds[row, second : len(tokens)] = 1
-        owner[row, places] = 1
-        owner[row, len(tokens) - 1] = -len(places)  # the last mark is the question's
         opens[row, : len(places)], gold[row, : len(places)], real[row, : len(places)] = places, right, True
-    return [ids, kinds, mask, opens, owner.cumsum(1).clip(0), real, gold]
+    return [ids, kinds, mask, opens, real, gold]
 
 
 def orders(lists: Lists, shuffled: random.Random, most: int) -> Iterator[tuple[int, list[int]]]:
@@ -317,12 +275,9 @@ def figures(model: Any, lists: Lists, device: Any, most: int = 0) -> dict[int, t
     size = model.shape.passages
     for start in range(0, len(numbers), 64):
         chosen = [(at, lists.there(at)[:size]) for at in numbers[start : start + 64]]
-        *given, _ = sent(batch([lists.packed(at, order, model.shape.window) for at, order in chosen]), device)
+        *given, _, _ = sent(batch([lists.packed(at, order, model.shape.window) for at, order in chosen]), device)
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-            scores, first, kept = model(*given)
-        if first is not None:
-            scores = torch.where(kept, scores, first + NEVER)
-        values = scores.float().cpu().numpy()
+            values = model(*given).cpu().numpy()
         for row, (at, order) in enumerate(chosen):
             right, total = lists.gold[at, order], int(lists.steps[at])
             hits = right[np.argsort(-values[row, : len(order)], kind="stable")]
@@ -374,12 +329,10 @@ def train(shape: Shape, tensors: Tensors, given: argparse.Namespace, device: Any
             break
         for group in optimiser.param_groups:
             group["lr"] = given.rate * min(1.0, done / 0.06 + 0.01, max(0.02, (1 - done) / 0.94))
-        *arrays, gold = sent(waiting.get(timeout=120), device)
+        *arrays, real, gold = sent(waiting.get(timeout=120), device)
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-            scores, first, kept = model(*arrays, gold=gold)
-        loss = loss_of(scores, gold, kept)
-        if first is not None:
-            loss = loss + 0.5 * loss_of(first, gold, arrays[-1])
+            scores = model(*arrays)
+        loss = loss_of(scores, gold, real)
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -406,7 +359,7 @@ def train(shape: Shape, tensors: Tensors, given: argparse.Namespace, device: Any
 
 def write(model: Any, path: Path) -> None:
     """The tensors by name; a layer's matrices in bytes, `.s` the size of a step of each row."""
-    out: dict[str, NDArray[Any]] = {}
+    out: dict[str, Any] = {}
     for name, one in model.state_dict().items():
         values = one.detach().float().cpu().numpy()
         if name.startswith("layers.") and values.ndim == 2:

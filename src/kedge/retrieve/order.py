@@ -18,7 +18,7 @@ from kedge.retrieve.live import LiveHits
 from kedge.retrieve.parameters import PARAMETERS
 from kedge.retrieve.rerank import adaptive, exact_blend, smooth
 from kedge.retrieve.run import SPARSE, QueryRun
-from kedge.retrieve.second import READ, best_cover, by_steps, takes_steps
+from kedge.retrieve.second import FURTHER, READ, best_cover, by_steps, takes_steps
 from kedge.retrieve.soft import open_vectors, soft_match
 from kedge.retrieve.topical import Kind, by_topic, dense_weight, kind_of
 from kedge.retrieve.when import asks_for_now, by_time, newest_first
@@ -132,8 +132,8 @@ class Ordering:
         if not takes_steps(run.query.text, best_cover(run.weights, held), words) or unchecked_tokenizer() is None:
             return ranked
         reader = await asyncio.to_thread(open_chain_reader, self._settings)
-        passages = await self._live.visible(run, head)
-        ranked, run.steps = await asyncio.to_thread(by_steps, reader, run.query.text, ranked, passages)
+        passages = await self._live.visible(run, [item.passage_id for item in ranked[: READ + FURTHER]])
+        ranked, run.steps = await asyncio.to_thread(by_steps, reader, run.query.text, words, ranked, passages)
         return ranked
 
     async def _timely(self, run: QueryRun, ranked: list[Fused]) -> list[Fused]:

@@ -2,21 +2,20 @@
 
 "Who runs the port of the town where the ferry was built?" has hardly a word of the passage that answers it: that one
 speaks of the town's name. Which passages are steps of the answer shows when they are read together, so a small network
-reads the question beside the best candidates, once (`models/read/chain.py`). A question is judged to need it by what is
-known anyway: it asks, it describes something beside what it names, and no candidate holds most of its words. Others
-pay nothing.
+reads the question beside the best candidates (`models/read/chain.py`): once, and where it finds few steps for so long a
+question, once more the next candidates beside the surest of the first. A question is judged to need it by what is known
+anyway: it asks, it describes something beside what it names, and no candidate holds most of its words. Others pay
+nothing.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from kedge.core.values import Passage
-from kedge.models.ports import Vectors
 from kedge.models.read.chain import ChainReader
 from kedge.retrieve.fuse import Fused
 from kedge.retrieve.parameters import PARAMETERS
@@ -26,11 +25,15 @@ from kedge.text.question import asks
 
 READ = 16
 """Best candidates that are read beside each other."""
+FURTHER, SUREST = 12, 4
+"""Next candidates that are read beside the surest of these, where steps seem to be missing."""
 _SECOND = PARAMETERS["second"]
 WEIGHT: float = _SECOND["weight"]
 """What a passage that is surely a step gains, as a share of the best score."""
 COVERED: float = _SECOND["covered"]
 """Share of the question's words, by rarity, from which on a passage may be the whole answer."""
+WORDS_A_STEP: float = _SECOND["words_a_step"]
+"""Different words of the question, function words aside, for each step found, above which some seem to be missing."""
 MANY: int = _SECOND["words"]
 """Different words, function words aside, from which on a question may take steps without describing anything."""
 _DESCRIBED = re.compile(
@@ -63,22 +66,32 @@ def best_cover(weights: Mapping[int, float], candidates: Sequence[Mapping[int, f
 
 
 def by_steps(
-    reader: ChainReader, question: str, ranked: Sequence[Fused], passages: Mapping[str, Passage]
+    reader: ChainReader, question: str, words: int, ranked: Sequence[Fused], passages: Mapping[str, Passage]
 ) -> tuple[list[Fused], dict[str, float]]:
     """The hits in their new order, and how surely each that was read is a step of the answer.
 
-    `passages` are those of the hits that are read; the others keep their score. Raises ModelError.
+    `words`: how many the question has, as for `takes_steps`. `passages` are those of the hits that may be read, at most
+    `READ` + `FURTHER`; the others keep their score. Raises ModelError.
     """
-    head = [item for item in ranked if item.passage_id in passages]
+    head = [item.passage_id for item in ranked if item.passage_id in passages]
     if len(head) < 2:
         return list(ranked), {}
-    shown = [passages[item.passage_id] for item in head]
-    odds = reader.read(question, [(one.title, one.text) for one in shown])
-    sure = {item.passage_id: float(value) for item, value in zip(head, _shares(odds), strict=True)}
+    odds = _read(reader, question, head[:READ], passages)
+    further = head[READ:]
+    if further and words > WORDS_A_STEP * sum(map(_share, odds.values())):
+        surest = set(sorted(odds, key=lambda key: -odds[key])[:SUREST])
+        again = _read(reader, question, [*(key for key in head[:READ] if key in surest), *further], passages)
+        odds |= {key: (value + odds.get(key, value)) / 2 for key, value in again.items()}
+    sure = {key: _share(value) for key, value in odds.items()}
     best = max(ranked[0].score, 1e-9)
     moved = [replace(item, score=item.score + WEIGHT * best * sure.get(item.passage_id, 0.0)) for item in ranked]
     return sorted(moved, key=lambda item: (-item.score, item.passage_id)), sure
 
 
-def _shares(odds: Vectors) -> Vectors:
-    return np.asarray(1 / (1 + np.exp(-odds)), dtype=np.float32)
+def _read(reader: ChainReader, question: str, keys: Sequence[str], passages: Mapping[str, Passage]) -> dict[str, float]:
+    odds = reader.read(question, [(passages[key].title, passages[key].text) for key in keys])
+    return dict(zip(keys, odds.tolist(), strict=True))
+
+
+def _share(odds: float) -> float:
+    return 1 / (1 + math.exp(-odds))

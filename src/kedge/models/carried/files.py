@@ -15,7 +15,7 @@ from kedge.models.carried.packages import verify
 
 FOLDER = Path(__file__).parent / "data"
 DIGESTS = {
-    "chain.onnx": "06a02f6c8537fb37fb49ef02ab12c1cbbe8d60709a84221d348e783ab3e6edcf",
+    "chain.onnx": "b53e7793509473e25278bb01bb74f6e6a8742adc3d8169f34ad52eb3739f2e4a",
     "e5-multilingual.onnx": "64e9c400e907d90a3c49a61e55608e6ea9356dce85a5aeca60763724fb7921c7",
     "minilm-int8.onnx": "3ed4185ddd311404059da5b2d0cf3981a66530078239b76a1182c9bc362b379e",
     "reader.onnx": "c0bf0dfff839390a041b61e29d7cc4f306cb5115230f762b3e83900808fd8775",

@@ -1,4 +1,4 @@
-"""The chain reader: a small network that reads a question beside all the passages found for it, once.
+"""The chain reader: a small network that reads a question beside the passages found for it, all at once.
 
 A question that takes several steps is answered by passages of which some have hardly a word of it: only who reads them
 beside each other sees that one names what the next is about. Each passage is shown by its title and its most telling
@@ -56,7 +56,6 @@ class ChainReader:
         given: dict[str, NDArray[Any]] = {
             "ids": ids[None],
             "kinds": (np.arange(len(ids)) >= second).astype(np.int64)[None],
-            "mask": np.ones((1, len(ids)), np.int32),
             "opens": opens,
         }
         try:

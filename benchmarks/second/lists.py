@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from kedge.text.analyze import terms
-from kedge.text.sketch import KEPT, Opened, opened, sketched
+from kedge.text.sketch import KEPT, TermedText, sketched, termed
 
 FOUND = 32
 """Passages of a list."""
@@ -73,7 +73,7 @@ class World:
     """All passages, and what is known of each."""
 
     titles: list[str]
-    opened: list[Opened]
+    termed: list[TermedText]
     counts: list[Counter[str]]
     linked: list[list[str]]
     """Names of more than a word, or of a title, in each."""
@@ -83,10 +83,10 @@ _WORLD: list[World] = []
 _POOL: list[Pool] = []
 
 
-def _looked_at(given: tuple[str, str]) -> tuple[Opened, Counter[str], list[str]]:
+def _looked_at(given: tuple[str, str]) -> tuple[TermedText, Counter[str], list[str]]:
     title, text = given
     names = [match.group().rstrip(".").removesuffix("'s") for match in _NAME.finditer(text[:1500])]
-    return opened(title, text), Counter(terms(f"{title} {text}", "english")), list(dict.fromkeys(names))
+    return termed(title, text), Counter(terms(f"{title} {text}", "english")), list(dict.fromkeys(names))
 
 
 def pool_of(world: World, rows: Array) -> Pool:
@@ -166,7 +166,7 @@ def _listed(given: tuple[int, dict[str, Any], tuple[Array, Array], bool]) -> tup
     places = np.full((FOUND, KEPT), -1, np.int8)
     rows[: len(order)] = numbers
     right[: len(order)] = [place in gold for place in order]
-    for at, one in enumerate(sketched(asked["text"], [world.opened[row] for row in numbers])):
+    for at, one in enumerate(sketched(asked["text"], [world.termed[row] for row in numbers])):
         places[at, : len(one.places)] = one.places
     return rows, places, right
 
@@ -243,10 +243,10 @@ def prepare(folder: Path, tokenizer: Tokenizer, base: Mapping[str, Array], out: 
     note(f"{len(given)} passages")
     titles = flat(tokenizer.encode_batch_fast([one or "-" for one in world.titles], add_special_tokens=False), TITLE)
     sentences = flat(
-        tokenizer.encode_batch_fast([text for one in world.opened for text in one.sentences], add_special_tokens=False),
+        tokenizer.encode_batch_fast([text for one in world.termed for text in one.sentences], add_special_tokens=False),
         LONGEST,
     )
-    firsts = np.cumsum([0, *(len(one.sentences) for one in world.opened)]).astype(np.int64)
+    firsts = np.cumsum([0, *(len(one.sentences) for one in world.termed)]).astype(np.int64)
     np.savez(
         out / "texts.npz",
         title_tokens=titles[0], title_ends=titles[1], tokens=sentences[0], ends=sentences[1], firsts=firsts,

@@ -78,7 +78,7 @@ def by_steps(
         return list(ranked), {}
     odds = _read(reader, question, head[:READ], passages)
     further = head[READ:]
-    if further and words > WORDS_A_STEP * sum(map(_share, odds.values())):
+    if further and max(odds.values()) > 0 and words > WORDS_A_STEP * sum(map(_share, odds.values())):
         surest = set(sorted(odds, key=lambda key: -odds[key])[:SUREST])
         again = _read(reader, question, [*(key for key in head[:READ] if key in surest), *further], passages)
         odds |= {key: (value + odds.get(key, value)) / 2 for key, value in again.items()}

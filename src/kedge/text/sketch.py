@@ -39,7 +39,7 @@ class Sketch:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class TermedText:
     """A passage as it is looked at."""
 
     title: str
@@ -50,11 +50,11 @@ class Opened:
     """Search terms of the title."""
 
 
-def opened(title: str, text: str) -> Opened:
+def termed(title: str, text: str) -> TermedText:
     """The passage's first sentences with their search terms."""
     parts = tuple(text[start:end] for start, end in sentences(text)[:MOST])
     words = tuple(frozenset(terms(one, "english")) for one in parts)
-    return Opened(title, parts, words, frozenset(terms(title, "english")))
+    return TermedText(title, parts, words, frozenset(terms(title, "english")))
 
 
 def sketches(question: str, passages: Sequence[tuple[str, str]]) -> list[Sketch]:
@@ -63,11 +63,11 @@ def sketches(question: str, passages: Sequence[tuple[str, str]]) -> list[Sketch]
     >>> sketches("Who built the Ark?", [("Ark", "It is old. Noah built the Ark.")])[0].sentences
     ('Noah built the Ark.', 'It is old.')
     """
-    return sketched(question, [opened(title, text) for title, text in passages])
+    return sketched(question, [termed(title, text) for title, text in passages])
 
 
-def sketched(question: str, passages: Sequence[Opened]) -> list[Sketch]:
-    """The same of passages that are opened already."""
+def sketched(question: str, passages: Sequence[TermedText]) -> list[Sketch]:
+    """The same of passages whose terms are known already."""
     asked = dict.fromkeys(terms(question, "english"))
     everywhere = Counter(term for one in passages for term in one.name.union(*one.words) if term in asked)
     weights = {term: math.log(1 + len(passages) / count) for term, count in everywhere.items()}

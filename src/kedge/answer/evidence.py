@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from kedge.answer.write.context import heading
 from kedge.core.values import TABLE_HEAD, Passage, SearchHit
+from kedge.core.values.passage import SECTION_BREAKS, parse_section_breaks
 from kedge.models.read.reader import Readable, Reading, StatementReading
 from kedge.retrieve.when import own_periods
 from kedge.text.analyze import terms
@@ -27,7 +30,8 @@ _REFERENCES = re.compile(
     r"[\W\d]*(?:references|bibliography|works cited|literature(?: cited)?|further reading)\W*", re.I
 )
 """A list of other people's works says nothing itself; the tables that papers put behind it do."""
-_NO_LETTERS = re.compile(r"[\W_]+")
+_NO_LETTERS = re.compile(r"\A[\W\d_]+|[\W_]+")
+"""What makes no difference between headings: marks, and the number in front."""
 _SECTIONS = 2
 """Innermost headings that are read with what the document calls itself."""
 
@@ -54,6 +58,8 @@ class Stated:
     """Of a row, the cell that answers best."""
     defines: float | None = None
     """How far it says what the thing is that is asked for, from 0 to 1; None where no such question is asked."""
+    headed: float = 0.0
+    """How far the heading that it stands right below is the question, from 0 to 1; 0 for what comes later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +77,20 @@ class ReadPassage:
 def cut(passage: Passage) -> tuple[Statement, ...]:
     """The statements of a passage without those that give orders to a reader, its tables called by their section."""
     head = passage.metadata.get(TABLE_HEAD)
-    return _cut(passage.text, passage.title, passage.section_path, head if isinstance(head, str) else "")
+    inside = tuple(path for _, path in parse_section_breaks(passage.metadata.get(SECTION_BREAKS)))
+    return _cut(passage.text, passage.title, (passage.section_path, *inside), head if isinstance(head, str) else "")
 
 
 @lru_cache(maxsize=1024)
-def _cut(text: str, title: str, section_path: tuple[str, ...], table_head: str) -> tuple[Statement, ...]:
+def _cut(text: str, title: str, sections: tuple[tuple[str, ...], ...], table_head: str) -> tuple[Statement, ...]:
     """Remembered: an answer looks at the same passage several times, and the next question at many of the same."""
+    section_path = sections[0]
     caption = section_path[-1] if section_path else ""
     listed = any(_REFERENCES.fullmatch(part) for part in section_path[-2:])
     orders = ordering_spans(text, surely=True)
     made = statements(text, caption, table_head=table_head)
-    headings = {_letters(part) for part in (title, *section_path) if not is_dated(part)}
+    named = (title, *(part for path in sections for part in path))
+    headings = {_letters(part) for part in named if not is_dated(part)} - {""}
     said = [one for one in made if _letters(one.read) not in headings and not inside(orders, one.start, one.end)]
     return tuple(one for one in said if one.kind == "row" or not listed)
 
@@ -189,16 +198,44 @@ def read_evidence(question: Question, hits: Sequence[SearchHit], read: Sequence[
     for one in read:
         times = own_periods(one.passage) if asked else ()
         wanted = dated(asked, times) if times else asked
+        headings = _Headings(question, one.passage)
         for statement, reading in zip(one.statements, one.reading.statements, strict=True):
             cell, fits = _cell(statement, reading, wanted)
             if asked and (cell is None or not fits):
                 fits = _both(agreement(wanted, periods(statement.read)), agreement(asked, times))
             verdicts = (one.reading.about, one.reading.trick, one.reading.yes)
             said = None if thing is None else _defines(statement, thing, one)
-            found.append(
-                Stated(one.place, statement, reading, *verdicts, fits, shared(question, statement.read), cell, said)
-            )
+            share = shared(question, statement.read)
+            below = headings.below(statement)
+            found.append(Stated(one.place, statement, reading, *verdicts, fits, share, cell, said, below))
     return ReadEvidence(hits, read, found, {one.place: heading(one.passage) for one in read})
+
+
+FIRST_BELOW = 3
+"""So many statements below a heading say what it promises."""
+
+
+class _Headings:
+    """The headings inside a passage, and how far each is the question."""
+
+    def __init__(self, question: Question, passage: Passage) -> None:
+        breaks = parse_section_breaks(passage.metadata.get(SECTION_BREAKS))
+        paths = [(0, passage.section_path or (passage.title,)), *breaks]
+        self._match = [(start, _is_asked(question, path[-1]) if path else 0.0) for start, path in paths]
+        self._seen: Counter[int] = Counter()
+
+    def below(self, statement: Statement) -> float:
+        """How far the heading above a statement is the question, where it is one of the first below it; in order."""
+        place = bisect_right([start for start, _ in self._match], statement.start) - 1
+        self._seen[place] += 1
+        return self._match[place][1] if self._seen[place] <= FIRST_BELOW else 0.0
+
+
+def _is_asked(question: Question, heading: str) -> float:
+    """How far a heading is the question: the share of the question that it has, times the share of it that this is."""
+    words = frozenset(terms(heading))
+    common = words.intersection(question.terms)
+    return question.coverage(common) * len(common) / len(words) if words else 0.0
 
 
 SAYS_WHAT_IT_IS = 0.5

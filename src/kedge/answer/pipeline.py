@@ -18,6 +18,8 @@ from kedge.answer.computed.computing import Computing, FiguredAnswer
 from kedge.answer.evidence import best_rows
 from kedge.answer.judge.calibrated import confidence
 from kedge.answer.judge.verdict import AnswerVerdict, Judging
+from kedge.answer.opening import NAMED, OpeningAnswer, opening_of
+from kedge.answer.parts import JoinedAnswer, PartAnswer, joined_answer
 from kedge.answer.record import Recorder
 from kedge.answer.write.support import Support
 from kedge.answer.write.writer import Shown, Writer, WrittenAnswer
@@ -34,6 +36,8 @@ from kedge.retrieve.rarity import weighed_once
 from kedge.retrieve.run import SearchedQuestion
 from kedge.retrieve.sharing import QuestionReads
 from kedge.text.form import shape_of
+from kedge.text.gist import gist_of
+from kedge.text.parts import parts_of
 from kedge.text.question import Question
 
 REFUSAL = "There is not enough evidence in this collection to answer that."
@@ -209,6 +213,15 @@ class Answerer:
         if figured is not None:
             extracted, kept = only_cited(figured.extracted, (*hits, *figured.joined), query.top_k)
             return _Judged(figured.probability, extracted, kept, verdict.question, collection, verdict.read)
+        opened = await self._opening(query, hits, verdict)
+        if opened is not None:
+            extracted, kept = only_cited(opened.extracted, (*hits, *opened.joined), query.top_k)
+            probability = max(verdict.probability, NAMED)
+            return _Judged(probability, extracted, kept, verdict.question, collection, verdict.read)
+        several = await self._of_parts(query, collection, hits, verdict)
+        if several is not None:
+            extracted, kept = only_cited(several.extracted, (*hits, *several.joined), query.top_k)
+            return _Judged(several.probability, extracted, kept, verdict.question, collection, verdict.read)
         extracted = verdict.extracted
         joined: tuple[SearchHit, ...] = ()
         if extracted is not None and verdict.probability >= self._settings.threshold:
@@ -216,6 +229,31 @@ class Answerer:
             extracted, joined = await join(self._retriever.passages, query, hits, extracted)
         extracted, kept = only_cited(extracted, (*hits, *joined), query.top_k)
         return _Judged(verdict.probability, extracted, kept, verdict.question, collection, verdict.read)
+
+    async def _opening(self, query: Query, hits: Sequence[SearchHit], verdict: AnswerVerdict) -> OpeningAnswer | None:
+        """What a document opens with whose gist is asked for by its name, unless better sentences of it were found."""
+        thing = gist_of(query.text) if verdict.signs is not None else ""
+        opened = await opening_of(self._retriever.passages, query, hits, thing) if thing else None
+        if opened is None or opened.abstract or verdict.probability < self._settings.threshold:
+            return opened
+        quotes = verdict.extracted.quotes if verdict.extracted is not None else ()
+        own = all(hits[quote.passage].passage.document_id == opened.document_id for quote in quotes)
+        return None if own else opened
+
+    async def _of_parts(
+        self, query: Query, collection: Collection, hits: Sequence[SearchHit], verdict: AnswerVerdict
+    ) -> JoinedAnswer | None:
+        """What the parts of a question say, each searched and read by itself; None where it has none, or no answers."""
+        parts = parts_of(query.text) if verdict.signs is not None else ()
+        answers: list[PartAnswer] = []
+        for part in parts:
+            asked = replace(query, text=part.text)
+            _, found = await self._looked_at(asked, collection, QuestionReads())
+            told = await self.judging.verdict(asked, collection, found)
+            if told.probability < self._settings.threshold:
+                return None
+            answers.append(PartAnswer(part, found, told))
+        return joined_answer(verdict, hits, answers, self._settings.threshold) if answers else None
 
     async def _figured(
         self,

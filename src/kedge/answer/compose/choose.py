@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from kedge.answer.compose.company import LONGEST_LIST, Pick, is_step, pick_of, taken, with_company
+from kedge.answer.compose.further import EARNED, FAR, earns, signs
+from kedge.answer.compose.lists import StatedList, best_list
 from kedge.answer.compose.versions import time_of, with_newest
-from kedge.answer.compose.worth import said, worth
+from kedge.answer.compose.worth import is_torn, said, worth
 from kedge.answer.evidence import ReadEvidence, Stated, cut
 from kedge.text.analyze import terms
 from kedge.text.form import Form, ShapeKind
@@ -32,6 +34,8 @@ MOST_STEPS = 3
 LED, OWN = 0.5, 0.1
 """Least share of the question that the sentence before a list has for the whole list to answer, and the share from
 which on an item answers by itself."""
+OF_LIST, OTHER_LIST = 2.0, 0.8
+"""How much less a list may be worth than the best statement, where that is of it, and where it is not."""
 _ALL_OF: frozenset[ShapeKind] = frozenset({"fact", "how"})
 """Forms for which one item or all of a list may be the answer."""
 SIDE = 0.5
@@ -41,7 +45,6 @@ ALONE, OPENING = 2.5, 4
 _WORD = re.compile(r"\w+")
 _IDENTIFIER = re.compile(r"\w_\w|[a-z][A-Z]|\w\.\w|::|\(\)")
 _SAME = 0.7
-_ENDED = re.compile(r"[.!?…:。！？：][\W\d]{0,8}\Z")
 _SHARE = re.compile(r"\b(?:percent|percentage|per cent|share|proportion|rate)\b|%", re.I)
 _EACH = re.compile(
     r"\b(?:each|every|all)\b[^.?!]{0,30}\b(?:filings?|reports?|documents?|quarters?|papers?|versions?|releases?|minutes)\b",
@@ -78,7 +81,10 @@ def choose(question: Question, form: Form, evidence: ReadEvidence) -> Choice | N
         chosen = _of_each_document(ranked, evidence)
     elif form.kind == "summary":
         return Choice(ranked[0], tuple(pick_of(one) for one in _summary(ranked)))
-    chosen = chosen or _with_missing_names(question, _further(form.kind, ranked), ranked, evidence.headings)
+    whole_list = _list_of(question, form, ranked[0], evidence) if not chosen else None
+    if whole_list is not None:
+        return Choice(ranked[0] if whole_list.holds(ranked[0]) else whole_list.best, tuple(whole_list.picks()))
+    chosen = chosen or _with_missing_names(question, _further(form.kind, ranked, evidence), ranked, evidence.headings)
     led_to = _led_to(question, chosen, ranked, evidence) if len(chosen) < MOST_STEPS else None
     chosen = [chosen[0], led_to] if led_to else chosen
     if form.kind == "number":
@@ -99,30 +105,47 @@ def choose(question: Question, form: Form, evidence: ReadEvidence) -> Choice | N
     return Choice(first, tuple(picks), led_to is not None)
 
 
-def _further(form: ShapeKind, ranked: Sequence[Stated]) -> list[Stated]:
-    """The best, and those near enough to it that say something else."""
-    chosen = [ranked[0]]
-    best = worth(ranked[0], form)
+def _list_of(question: Question, form: Form, best: Stated, evidence: ReadEvidence) -> StatedList | None:
+    """The list that answers as a whole: where one is asked for, or where the best statement is of one that is called
+    what is asked for."""
+    if form.kind not in ("list", "fact"):
+        return None
+    found = best_list(question, evidence)
+    if found is None:
+        return None
+    behind = worth(best, form.kind) - found.value
+    if form.kind == "fact":
+        return found if found.holds(best) and behind <= 0 and found.led >= LED else None
+    return found if behind <= (OF_LIST if found.holds(best) else OTHER_LIST) else None
+
+
+def _further(form: ShapeKind, ranked: Sequence[Stated], evidence: ReadEvidence) -> list[Stated]:
+    """The best, and those that earn their place beside it and say something else."""
+    best, most = ranked[0], MOST.get(form, 2)
+    chosen = [best]
     for one in ranked[1:]:
-        gap = NEAR_ROW if one.statement.kind == "row" else GAPS.get(form, 3.0)
-        if len(chosen) >= MOST.get(form, 2):
+        if len(chosen) >= most:
             break
-        if worth(one, form) < best - gap or _is_torn(one) or _is_another_row(one, ranked[0], form):
+        if is_torn(one) or _is_another_row(one, best, form) or any(repeats(one, other) for other in chosen):
             continue
-        if one.reading.support >= LEAST_SUPPORT and not any(_repeats(one, other) for other in chosen):
+        if earns(signs(one, best, form, between(one, best, evidence))) >= EARNED:
             chosen.append(one)
     return chosen
+
+
+def between(one: Stated, other: Stated, evidence: ReadEvidence) -> int:
+    """How many statements lie between two that were read; `FAR` where they are of different passages."""
+    if one.passage != other.passage:
+        return FAR
+    low, high = sorted((one.statement.start, other.statement.start))
+    inside = (stated.statement.start for stated in evidence.stated if stated.passage == one.passage)
+    return min(FAR, sum(low < start < high for start in inside))
 
 
 def _is_another_row(one: Stated, best: Stated, form: ShapeKind) -> bool:
     """Whether it is a row that has less of the question than the best one, where a figure is asked for."""
     rows = one.statement.kind == best.statement.kind == "row"
     return rows and form in ("number", "fact") and one.shared < best.shared
-
-
-def _is_torn(one: Stated) -> bool:
-    """Whether a sentence has no end, as headings and captions in running text have none."""
-    return one.statement.kind == "sentence" and not _ENDED.search(one.statement.read)
 
 
 def _summary(ranked: Sequence[Stated]) -> list[Stated]:
@@ -132,7 +155,7 @@ def _summary(ranked: Sequence[Stated]) -> list[Stated]:
     own = [one for one in prose if one.passage == home or one.about > 0]
     chosen: list[Stated] = []
     for one in own or list(ranked[:1]):
-        if len(chosen) < MOST["summary"] and not any(_repeats(one, other) for other in chosen):
+        if len(chosen) < MOST["summary"] and not any(repeats(one, other) for other in chosen):
             chosen.append(one)
     return sorted(chosen, key=lambda one: (one.passage != home, one.passage, one.statement.start))
 
@@ -225,7 +248,8 @@ def _same_list(one: Stated, other: Stated) -> bool:
     return listed and bool(one.statement.lead) and one.statement.lead == other.statement.lead
 
 
-def _repeats(one: Stated, other: Stated) -> bool:
+def repeats(one: Stated, other: Stated) -> bool:
+    """Whether two statements say the same, but for few words."""
     if one.statement.kind == other.statement.kind == "row":
         return one.statement.read.partition(" — ")[0] == other.statement.read.partition(" — ")[0]
     left, right = set(terms(one.statement.read)), set(terms(other.statement.read))

@@ -25,8 +25,8 @@ LIKELY = -4.0
 """Logarithm of the probability from which on a span is taken for the short answer."""
 SURE = -1.0
 """The same where more than a few words may be meant."""
-DECIDED = 1.0
-"""Log-odds from which on the evidence decides between yes and no."""
+DECIDED = 3.0
+"""Log-odds from which on the evidence decides between yes and no; below, it is right no more often than a coin."""
 LONGEST_SHORT = 90
 """Characters of a short answer."""
 COLUMNS = 4
@@ -57,6 +57,8 @@ def shown(question: Question, form: ShapeKind, choice: Choice, passages: Mapping
         if change is not None:
             quotes[-1] = replace(quotes[-1], shown=change.text, marked=None)
             short = None
+        if len(quotes) > 1 and _same_table(quotes[-2], quotes[-1], passages[pick.passage].text):
+            quotes[-2:] = [_rows(quotes[-2], quotes[-1], passages[pick.passage].text)]
         if len(quotes) > 1 and pick.in_list and _announces(quotes[-2], quotes[-1], passages[pick.passage].text):
             quotes[-2:] = [_listed(quotes[-2], quotes[-1], passages[pick.passage].text)]
     verdict = ""
@@ -71,6 +73,28 @@ def _dated(pick: Pick, quote: Quote) -> Quote:
         return quote
     words = quote.shown if quote.shown else " ".join(quote.text.split())
     return replace(quote, shown=f"Before that ({pick.of_before}): {words}")
+
+
+def _same_table(before: Quote, row: Quote, text: str) -> bool:
+    """Whether two quotes are rows that stand below each other under the same headers."""
+    if not (before.cells and row.cells and before.block and before.passage == row.passage and before.end <= row.start):
+        return False
+    between = text[before.end : row.start].strip(" |\t\r\n")
+    return not between and before.block.split("\n")[:2] == row.block.split("\n")[:2]
+
+
+def _rows(before: Quote, row: Quote, text: str) -> Quote:
+    """Both as one slice of the table."""
+    marked = before.marked if row.marked is None else len(before.cells) + row.marked
+    line = row.block.rpartition("\n")[2]
+    return replace(
+        before,
+        end=row.end,
+        text=text[before.start : row.end],
+        block=f"{before.block}\n{line}",
+        cells=(*before.cells, *row.cells),
+        marked=marked,
+    )
 
 
 def _announces(before: Quote, item: Quote, text: str) -> bool:

@@ -26,6 +26,10 @@ QUESTION = 4.0
 """What it costs to ask instead of to say."""
 ELSEWHERE = 3.0
 """What it costs to name only the place where more is said."""
+TORN = 2.0
+"""What it costs that the end of a sentence is missing: headings in running text have none."""
+HEADED = 1.5
+"""What it is worth to stand right below a heading that is the question."""
 DEFINES = 2.5
 """What it is worth to say what a thing is, where that is asked for."""
 STEP_OR_CODE = 1.0
@@ -37,6 +41,7 @@ _ELSEWHERE = re.compile(
     r"documentation|docs|guide|chapter)\b)",
     re.IGNORECASE,
 )
+_ENDED = re.compile(r"[.!?…:。！？：][\W\d]{0,8}\Z")
 _DIGIT = re.compile(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twice|once|half|dozen)\b", re.I)
 
 
@@ -56,8 +61,11 @@ def worth(one: Stated, form: ShapeKind) -> float:
         value -= 1.0 if form in ("fact", "list", "yes-no", "comparison") else NO_ROW
     if kind in ("code", "formula") and form not in ("how", "list"):
         value -= 1.0
-    if kind == "sentence" and one.statement.read.rstrip().endswith(("?", "？")):
+    if kind in ("sentence", "item") and one.statement.read.rstrip().endswith(("?", "？")):
         value -= QUESTION
+    if is_torn(one):
+        value -= TORN
+    value += HEADED * one.headed
     if kind in ("sentence", "item") and form != "list" and _ELSEWHERE.match(one.statement.read):
         value -= ELSEWHERE
     if form == "how" and kind in ("item", "code"):
@@ -65,6 +73,11 @@ def worth(one: Stated, form: ShapeKind) -> float:
     if kind == "sentence" and one.statement.read[:1].islower():
         value -= FRAGMENT
     return value
+
+
+def is_torn(one: Stated) -> bool:
+    """Whether a sentence has no end, as headings and captions in running text have none."""
+    return one.statement.kind == "sentence" and not _ENDED.search(one.statement.read)
 
 
 def says_what_it_is(one: Stated) -> bool:

@@ -77,22 +77,25 @@ class ReadPassage:
 def cut(passage: Passage) -> tuple[Statement, ...]:
     """The statements of a passage without those that give orders to a reader, its tables called by their section."""
     head = passage.metadata.get(TABLE_HEAD)
-    inside = tuple(path for _, path in parse_section_breaks(passage.metadata.get(SECTION_BREAKS)))
-    return _cut(passage.text, passage.title, (passage.section_path, *inside), head if isinstance(head, str) else "")
+    breaks = parse_section_breaks(passage.metadata.get(SECTION_BREAKS))
+    sections = ((0, passage.section_path), *breaks)
+    return _cut(passage.text, passage.title, sections, head if isinstance(head, str) else "")
 
 
 @lru_cache(maxsize=1024)
-def _cut(text: str, title: str, sections: tuple[tuple[str, ...], ...], table_head: str) -> tuple[Statement, ...]:
+def _cut(
+    text: str, title: str, sections: tuple[tuple[int, tuple[str, ...]], ...], table_head: str
+) -> tuple[Statement, ...]:
     """Remembered: an answer looks at the same passage several times, and the next question at many of the same."""
-    section_path = sections[0]
-    caption = section_path[-1] if section_path else ""
-    listed = any(_REFERENCES.fullmatch(part) for part in section_path[-2:])
+    caption = sections[0][1][-1] if sections[0][1] else ""
+    begins = [start for start, _ in sections]
+    listed = [any(_REFERENCES.fullmatch(part) for part in path[-2:]) for _, path in sections]
     orders = ordering_spans(text, surely=True)
     made = statements(text, caption, table_head=table_head)
-    named = (title, *(part for path in sections for part in path))
+    named = (title, *(part for _, path in sections for part in path))
     headings = {_letters(part) for part in named if not is_dated(part)} - {""}
     said = [one for one in made if _letters(one.read) not in headings and not inside(orders, one.start, one.end)]
-    return tuple(one for one in said if one.kind == "row" or not listed)
+    return tuple(one for one in said if one.kind == "row" or not listed[bisect_right(begins, one.start) - 1])
 
 
 def _letters(text: str) -> str:

@@ -13,10 +13,13 @@ from kedge.answer.compose.quote import ExtractedAnswer, Quote, ShortAnswer
 from kedge.answer.judge.verdict import AnswerVerdict
 from kedge.core.values import SearchHit
 from kedge.text.analyze import terms
+from kedge.text.defining import defines
 from kedge.text.parts import Part
 
 OF_EACH = {"difference": 1, "each": 1, "names": 1, "joined": 2}
 """Most quotes of one part."""
+SAID_OF_IT = 0.3
+"""How far a statement must say what a side is to stand for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,10 @@ def joined_answer(
     kind = answers[0].part.kind
     extracted = whole.extracted
     sure = extracted is not None and whole.probability >= threshold
+    if kind == "difference" and sure and not all(map(_is_defined, answers)):
+        return None
+    if kind in ("each", "names") and not all(map(_is_named, answers)):
+        return None
     if kind in ("each", "names") and sure and extracted is not None and _says_both(extracted.quotes, answers):
         return None
     places = {hit.passage.id: place for place, hit in enumerate(hits)}
@@ -78,6 +85,22 @@ def joined_answer(
         max(probability, whole.probability) if kind == "difference" else probability,
         tuple(joined),
     )
+
+
+def _is_defined(one: PartAnswer) -> bool:
+    """Whether the answer of a part says what its side is."""
+    told = one.verdict.extracted
+    if told is None:
+        return False
+    quote = told.quotes[0]
+    words = (quote.shown or quote.text).replace("**", "")
+    return max(defines(text, one.part.about) for text in (words, words.partition(": ")[2], quote.text)) >= SAID_OF_IT
+
+
+def _is_named(one: PartAnswer) -> bool:
+    """Whether the answer of a part speaks of what it is asked about."""
+    told = one.verdict.extracted
+    return told is not None and frozenset(terms(one.part.about)) <= frozenset(terms(told.quotes[0].text))
 
 
 def _says_both(quotes: Sequence[Quote], answers: Sequence[PartAnswer]) -> bool:

@@ -31,7 +31,7 @@ _GENERIC = frozenset(
     term
     for word in (
         "difference differences different differ distinguish distinction compare compared comparison contrast versus "
-        "vs between main key exactly explain tell me us what is are the and from of to with each other same thing please"
+        "vs between main key exactly explain tell me us what is are the and from of to with each other same thing"
     ).split()
     for term in terms(word)
 )

@@ -47,15 +47,17 @@ async def join_rest(
 
 
 def _opening(passage: Passage, place: int) -> list[Quote]:
-    """The items with which a passage begins."""
+    """The items with which a passage begins, behind the end of one that its border cuts."""
     made = cut(passage)
-    if not made or made[0].kind != "item" or made[0].lead:
+    first = next((at for at, one in enumerate(made) if one.kind == "item"), None)
+    if first is None or made[first].lead or any(one.kind != "sentence" for one in made[:first]):
         return []
-    if passage.text[: made[0].start].strip().rstrip(".)-*+•‣▪0123456789 "):
+    before = passage.text[: made[first].start].rstrip(".)-*+•‣▪0123456789 ")
+    if before.strip() and (first == 0 or "\n\n" in before.strip() or not before.endswith("\n")):
         return []
     return [
         quote_of(Pick(place, pick.statement, None, pick.with_code, in_list=True), passage.text)
-        for pick in items_from(place, made, 0)
+        for pick in items_from(place, made, first)
     ]
 
 

@@ -11,7 +11,7 @@ from kedge.answer.compose.company import LONGEST_LIST, Pick, is_step, pick_of, t
 from kedge.answer.compose.further import EARNED, FAR, earns, signs
 from kedge.answer.compose.lists import StatedList, best_list
 from kedge.answer.compose.versions import time_of, with_newest
-from kedge.answer.compose.worth import is_torn, said, worth
+from kedge.answer.compose.worth import asks_back, is_torn, points_elsewhere, said, worth
 from kedge.answer.evidence import ReadEvidence, Stated, cut
 from kedge.text.analyze import terms
 from kedge.text.form import Form, ShapeKind
@@ -45,6 +45,8 @@ ALONE, OPENING = 2.5, 4
 _WORD = re.compile(r"\w+")
 _IDENTIFIER = re.compile(r"\w_\w|[a-z][A-Z]|\w\.\w|::|\(\)")
 _SAME = 0.7
+_GOES_ON = re.compile(r"(?:and|or|but|by|of|with|that|which|to|for|in|on|at|from|as|than|where|when|is|are|was|were)\b")
+"""What no sentence begins with."""
 _SHARE = re.compile(r"\b(?:percent|percentage|per cent|share|proportion|rate)\b|%", re.I)
 _EACH = re.compile(
     r"\b(?:each|every|all)\b[^.?!]{0,30}\b(?:filings?|reports?|documents?|quarters?|papers?|versions?|releases?|minutes)\b",
@@ -83,7 +85,7 @@ def choose(question: Question, form: Form, evidence: ReadEvidence) -> Choice | N
         return Choice(ranked[0], tuple(pick_of(one) for one in _summary(ranked)))
     whole_list = _list_of(question, form, ranked[0], evidence) if not chosen else None
     if whole_list is not None:
-        return Choice(ranked[0] if whole_list.holds(ranked[0]) else whole_list.best, tuple(whole_list.picks()))
+        return Choice(ranked[0], tuple(whole_list.picks()))
     chosen = chosen or _with_missing_names(question, _further(form.kind, ranked, evidence), ranked, evidence.headings)
     led_to = _led_to(question, chosen, ranked, evidence) if len(chosen) < MOST_STEPS else None
     chosen = [chosen[0], led_to] if led_to else chosen
@@ -97,7 +99,8 @@ def choose(question: Question, form: Form, evidence: ReadEvidence) -> Choice | N
     for one in (first, *rest):
         made = cut(evidence.passages[one.passage])
         steps_of = form.kind == "how" and is_step(evidence.passages[one.passage].text, one.statement)
-        whole = steps_of or form.kind in ("list", "summary") or any(_same_list(one, other) for other in chosen)
+        whole = steps_of or form.kind in ("list", "summary")
+        whole = whole or (form.kind != "comparison" and any(_same_list(one, other) for other in chosen))
         whole = whole or (form.kind in _ALL_OF and _asks_for_list(question, one))
         picks += [pick for pick in with_company(one, form.kind, made, whole) if not taken(pick, picks)]
     if older is not None:
@@ -106,16 +109,11 @@ def choose(question: Question, form: Form, evidence: ReadEvidence) -> Choice | N
 
 
 def _list_of(question: Question, form: Form, best: Stated, evidence: ReadEvidence) -> StatedList | None:
-    """The list that answers as a whole: where one is asked for, or where the best statement is of one that is called
-    what is asked for."""
-    if form.kind not in ("list", "fact"):
-        return None
-    found = best_list(question, evidence)
+    """The list that answers as a whole, where one is asked for."""
+    found = best_list(question, evidence) if form.kind == "list" else None
     if found is None:
         return None
     behind = worth(best, form.kind) - found.value
-    if form.kind == "fact":
-        return found if found.holds(best) and behind <= 0 and found.led >= LED else None
     return found if behind <= (OF_LIST if found.holds(best) else OTHER_LIST) else None
 
 
@@ -126,7 +124,7 @@ def _further(form: ShapeKind, ranked: Sequence[Stated], evidence: ReadEvidence) 
     for one in ranked[1:]:
         if len(chosen) >= most:
             break
-        if is_torn(one) or _is_another_row(one, best, form) or any(repeats(one, other) for other in chosen):
+        if _says_nothing(one) or _is_another_row(one, best, form) or any(repeats(one, other) for other in chosen):
             continue
         if earns(signs(one, best, form, between(one, best, evidence))) >= EARNED:
             chosen.append(one)
@@ -142,6 +140,17 @@ def between(one: Stated, other: Stated, evidence: ReadEvidence) -> int:
     return min(FAR, sum(low < start < high for start in inside))
 
 
+def _says_nothing(one: Stated) -> bool:
+    """Whether a statement asks, is a heading, only names a place, or is the end of what begins elsewhere."""
+    read = one.statement.read
+    return (
+        is_torn(one)
+        or asks_back(one)
+        or points_elsewhere(one)
+        or (one.statement.kind == "sentence" and _GOES_ON.match(read) is not None)
+    )
+
+
 def _is_another_row(one: Stated, best: Stated, form: ShapeKind) -> bool:
     """Whether it is a row that has less of the question than the best one, where a figure is asked for."""
     rows = one.statement.kind == best.statement.kind == "row"
@@ -151,7 +160,7 @@ def _is_another_row(one: Stated, best: Stated, form: ShapeKind) -> bool:
 def _summary(ranked: Sequence[Stated]) -> list[Stated]:
     """The best sentences of the best passage and of what else the reader takes to answer, in their order."""
     home = ranked[0].passage
-    prose = [one for one in ranked if one.statement.kind in ("sentence", "item")]
+    prose = [one for one in ranked if one.statement.kind in ("sentence", "item") and not _says_nothing(one)]
     own = [one for one in prose if one.passage == home or one.about > 0]
     chosen: list[Stated] = []
     for one in own or list(ranked[:1]):

@@ -16,8 +16,8 @@ from kedge.text.analyze import terms
 from kedge.text.question import Question
 from kedge.text.statements.statement import Statement
 
-AS_MANY = 3.0
-"""What it is worth that a list has as many items as the question names."""
+AS_MANY = 6.0
+"""What it is worth that a list has as many items as the question names, where what leads in has all of the question."""
 BEST_OF = 2
 """So many of a list's statements say how much the reader makes of it."""
 WORDS = 4.0
@@ -26,6 +26,7 @@ CERTAIN = 4.0
 _COUNTS = {
     word: number for number, word in enumerate("two three four five six seven eight nine ten eleven twelve".split(), 2)
 }
+_NUMBERS = frozenset(term for word in (*_COUNTS, *map(str, range(2, 20))) for term in terms(word))
 _COUNT = re.compile(
     rf"\b(?P<count>{'|'.join(_COUNTS)}|[2-9]|1\d)\s+(?:[\w-]+\s+){{0,3}}?[\w-]*[^\Wsui]s\b", re.IGNORECASE
 )
@@ -39,12 +40,10 @@ class StatedList:
     announced: Statement | None
     """The sentence before it, if it leads in."""
     members: tuple[Statement, ...]
-    best: Stated
-    """What of it the reader makes most of."""
     value: float
     """How well it answers, on the scale of what single statements are worth."""
     led: float
-    """Share of the question that what leads in and its heading have."""
+    """How far what leads in has what is asked for."""
 
     def holds(self, one: Stated) -> bool:
         """Whether a statement is of the list, or leads in."""
@@ -70,6 +69,7 @@ def count_of(question: str) -> int:
 def best_list(question: Question, evidence: ReadEvidence) -> StatedList | None:
     """The list that answers best; None where nothing that was read is one."""
     wanted = count_of(question.text)
+    asked = frozenset(question.terms) - _NUMBERS
     by_place = {(one.passage, one.statement.start): one for one in evidence.stated}
     found: list[StatedList] = []
     for read in evidence.read:
@@ -85,12 +85,18 @@ def best_list(question: Question, evidence: ReadEvidence) -> StatedList | None:
             ]
             if own:
                 lead = announced.read if announced is not None else members[0].lead or members[0].caption
-                said = frozenset(terms(f"{evidence.headings[read.place]} {lead}"))
-                led = question.coverage(said.intersection(question.terms))
-                best = max(own, key=lambda one: one.reading.support)
-                value = _worth(own) + WORDS * led + (AS_MANY if wanted == len(members) else 0.0)
-                found.append(StatedList(read.place, announced, members, best, value, led))
+                led = _led(asked, question, lead, evidence.headings[read.place])
+                value = _worth(own) + WORDS * led + (AS_MANY * led**2 if wanted == len(members) else 0.0)
+                found.append(StatedList(read.place, announced, members, value, led))
     return max(found, key=lambda one: (one.value, -one.passage), default=None)
+
+
+def _led(asked: frozenset[str], question: Question, lead: str, heading: str) -> float:
+    """Share of what is asked for, but for its number, that leads in to a list; in a heading further up it is worth half."""
+    whole = question.coverage(asked) or 1.0
+    own = frozenset(terms(lead))
+    near = question.coverage(asked & own) / whole
+    return max(near, question.coverage(asked & (own | frozenset(terms(heading)))) / whole / 2)
 
 
 def _blocks(made: Sequence[Statement]) -> list[tuple[int, int]]:

@@ -50,9 +50,12 @@ def shown(question: Question, form: ShapeKind, choice: Choice, passages: Mapping
     """The answer that the chosen statements make."""
     short = _short(question, form, choice, passages[choice.first.passage])
     quotes: list[Quote] = []
+    told: list[Pick] = []
     for pick in choice.picks:
         span = short[1] if short and pick.statement == choice.first.statement else None
-        quotes.append(_dated(pick, quote_of(pick, passages[pick.passage].text, span, quotes)))
+        quote = quote_of(pick, passages[pick.passage].text, span, quotes)
+        quotes.append(_dated(pick, _without_lead(quote, pick, told)))
+        told.append(pick)
         change = change_asked(question.text, pick.statement, own_periods(passages[pick.passage]))
         if change is not None:
             quotes[-1] = replace(quotes[-1], shown=change.text, marked=None)
@@ -65,6 +68,15 @@ def shown(question: Question, form: ShapeKind, choice: Choice, passages: Mapping
     if form == "yes-no" and abs(choice.first.yes) >= DECIDED:
         verdict = "Yes" if choice.first.yes > 0 else "No"
     return ExtractedAnswer(separate(quotes), short[0] if short else None, verdict)
+
+
+def _without_lead(quote: Quote, pick: Pick, before: Sequence[Pick]) -> Quote:
+    """An item without what leads in to its list, where another item said that before."""
+    lead = pick.statement.lead
+    said = any(one.passage == pick.passage and one.statement.lead == lead for one in before)
+    if pick.statement.kind != "item" or not lead or not said or not quote.shown.startswith(lead):
+        return quote
+    return replace(quote, shown=quote.shown[len(lead) :])
 
 
 def _dated(pick: Pick, quote: Quote) -> Quote:

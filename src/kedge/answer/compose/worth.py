@@ -28,8 +28,8 @@ ELSEWHERE = 3.0
 """What it costs to name only the place where more is said."""
 TORN = 2.0
 """What it costs that the end of a sentence is missing: headings in running text have none."""
-HEADED = 1.5
-"""What it is worth to stand right below a heading that is the question."""
+HEADED = 5.0
+"""What it is worth to stand right below a heading that is the question; little where it is half of it."""
 DEFINES = 2.5
 """What it is worth to say what a thing is, where that is asked for."""
 STEP_OR_CODE = 1.0
@@ -61,18 +61,28 @@ def worth(one: Stated, form: ShapeKind) -> float:
         value -= 1.0 if form in ("fact", "list", "yes-no", "comparison") else NO_ROW
     if kind in ("code", "formula") and form not in ("how", "list"):
         value -= 1.0
-    if kind in ("sentence", "item") and one.statement.read.rstrip().endswith(("?", "？")):
+    if asks_back(one):
         value -= QUESTION
     if is_torn(one):
         value -= TORN
-    value += HEADED * one.headed
-    if kind in ("sentence", "item") and form != "list" and _ELSEWHERE.match(one.statement.read):
+    value += HEADED * one.headed**2
+    if form != "list" and points_elsewhere(one):
         value -= ELSEWHERE
     if form == "how" and kind in ("item", "code"):
         value += STEP_OR_CODE
     if kind == "sentence" and one.statement.read[:1].islower():
         value -= FRAGMENT
     return value
+
+
+def points_elsewhere(one: Stated) -> bool:
+    """Whether a statement only says where more is said."""
+    return one.statement.kind in ("sentence", "item") and _ELSEWHERE.match(one.statement.read) is not None
+
+
+def asks_back(one: Stated) -> bool:
+    """Whether a statement is a question, as entries of a table of contents often are."""
+    return one.statement.kind in ("sentence", "item") and one.statement.read.rstrip().endswith(("?", "？"))
 
 
 def is_torn(one: Stated) -> bool:

@@ -54,6 +54,12 @@ def test_the_rest_of_a_list_is_told_from_the_next_passage() -> None:
     assert passages == 2
 
 
+def test_an_item_that_the_border_cuts_does_not_end_its_list() -> None:
+    text, passages = answered(FIRST, "Colours are told apart by their dye.\n" + REST)
+    assert ("Erase" in text, "Join" in text, "wool" in text) == (True, True, False)
+    assert passages == 2
+
+
 @pytest.mark.parametrize(
     ("first", "rest", "section", "where"),
     [

@@ -306,3 +306,60 @@ def test_an_amount_is_no_share() -> None:
     assert verdict(asked.format("amount of"), FILING).probability >= 0.6
     told = FILING.replace("| Europe | 20,205 | 19,287 |", "| Europe, share of net sales | 25% | 23% |")
     assert verdict(asked.format("share of"), told).probability >= 0.6
+
+
+PARTS = """## Parts of an anchor
+
+An anchor has been known since antiquity; the parts of an anchor are:
+
+- the shank, which the rode is tied to
+- the stock across it
+- the flukes that dig in
+
+Older ones are made of stone. A ship carries three anchors."""
+
+
+def test_a_list_that_is_asked_for_comes_whole_and_alone() -> None:
+    text, _ = answered("What are the three parts of an anchor?", "The parts of an anchor are heavy.", PARTS)
+    places = [text.index(part) for part in ("the shank", "the stock", "the flukes")]
+    assert places == sorted(places)
+    assert "heavy" not in text
+    assert "stone" not in text
+
+
+def test_the_rows_of_a_table_that_a_sentence_announces_are_one_slice_of_it() -> None:
+    table = (
+        "## Signals\n\nThe three sound signals are:\n\n| Signal | Meaning |\n|---|---|\n"
+        "| One blast | to starboard |\n| Two blasts | to port |\n| Three blasts | astern |\n"
+    )
+    text, _ = answered("List the three sound signals.", table)
+    assert text.count("| --- |") == 1
+    assert text.index("One blast") < text.index("Two blasts") < text.index("Three blasts")
+
+
+def test_a_question_and_a_heading_in_running_text_are_no_further_statements() -> None:
+    page = (
+        "Selling copies\n\nMay I sell copies of the map? You may sell as many copies of the map as you like. "
+        "May I give copies of the map away?\n\nPrices of the map"
+    )
+    text, _ = answered("May I sell copies of the map?", page)
+    assert "You may sell as many copies" in text
+    assert "?" not in text
+    assert "Prices of" not in text
+
+
+def test_what_stands_below_a_heading_that_is_the_question_answers_it() -> None:
+    heading = "7.12. How do I hold a line?"
+    page = passage(
+        "How do I hold a line?\n\nThere are two ways, by hand or by cleat. The first is quicker.",
+        key="p1",
+        title="Questions",
+        section_path=("Questions", heading),
+    )
+    other = passage("A line is held by its crew, who take turns at it.", key="p2", title="Watches")
+    parsed = parse_question("How do I hold a line?", lambda term: 3.0)
+    read = asyncio.run(Readings(Settings()).of(parsed, [other, page], all_of=True))
+    found = composed(parsed, shape_of(parsed.text), read, [hit(other, 1), hit(page, 2)]).extracted
+    assert found is not None
+    assert found.quotes[0].passage == 1
+    assert "How do I" not in found.text

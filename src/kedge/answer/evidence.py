@@ -223,7 +223,8 @@ class _Headings:
 
     def __init__(self, question: Question, passage: Passage) -> None:
         breaks = parse_section_breaks(passage.metadata.get(SECTION_BREAKS))
-        paths = [(0, passage.section_path or (passage.title,)), *breaks]
+        own = passage.section_path or (passage.title,)
+        paths = [(0, own if _begins_with(passage.text, own[-1]) else ()), *breaks]
         self._match = [(start, _is_asked(question, path[-1]) if path else 0.0) for start, path in paths]
         self._seen: Counter[int] = Counter()
 
@@ -232,6 +233,11 @@ class _Headings:
         place = bisect_right([start for start, _ in self._match], statement.start) - 1
         self._seen[place] += 1
         return self._match[place][1] if self._seen[place] <= FIRST_BELOW else 0.0
+
+
+def _begins_with(text: str, heading: str) -> bool:
+    """Whether a passage begins its section: one that goes on with it does not have its heading."""
+    return _letters(text[: 2 * len(heading) + 40]).startswith(_letters(heading))
 
 
 def _is_asked(question: Question, heading: str) -> float:

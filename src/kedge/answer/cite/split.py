@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from kedge.answer.evidence import cut
 from kedge.core.values import Passage, Query, SearchHit
 from kedge.stores.catalog.ports import ReadPassages
 
+_PARAGRAPH = re.compile(r"\n[^\S\n]*\n")
 LEAST = 2
 """Items that an answer must have of a list for the rest of it to be wanted: one alone was chosen for itself."""
 
@@ -53,7 +55,7 @@ def _opening(passage: Passage, place: int) -> list[Quote]:
     if first is None or made[first].lead or any(one.kind != "sentence" for one in made[:first]):
         return []
     before = passage.text[: made[first].start].rstrip(".)-*+•‣▪0123456789 ")
-    if before.strip() and (first == 0 or "\n\n" in before.strip() or not before.endswith("\n")):
+    if before.strip() and (first == 0 or _PARAGRAPH.search(before.lstrip()) or not before.endswith("\n")):
         return []
     return [
         quote_of(Pick(place, pick.statement, None, pick.with_code, in_list=True), passage.text)

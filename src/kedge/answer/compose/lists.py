@@ -92,7 +92,7 @@ def best_list(question: Question, evidence: ReadEvidence) -> StatedList | None:
 
 
 def _led(asked: frozenset[str], question: Question, lead: str, heading: str) -> float:
-    """Share of what is asked for, but for its number, that leads in to a list; in a heading further up it is worth half."""
+    """Share of what is asked for, without its number, that leads in to a list; half of it where a heading has it."""
     whole = question.coverage(asked) or 1.0
     own = frozenset(terms(lead))
     near = question.coverage(asked & own) / whole

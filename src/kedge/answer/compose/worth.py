@@ -26,8 +26,6 @@ QUESTION = 4.0
 """What it costs to ask instead of to say."""
 ELSEWHERE = 3.0
 """What it costs to name only the place where more is said."""
-TORN = 2.0
-"""What it costs that the end of a sentence is missing: headings in running text have none."""
 HEADED = 5.0
 """What it is worth to stand right below a heading that is the question; little where it is half of it."""
 DEFINES = 2.5
@@ -63,8 +61,6 @@ def worth(one: Stated, form: ShapeKind) -> float:
         value -= 1.0
     if asks_back(one):
         value -= QUESTION
-    if is_torn(one):
-        value -= TORN
     value += HEADED * one.headed**2
     if form != "list" and points_elsewhere(one):
         value -= ELSEWHERE

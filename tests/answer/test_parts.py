@@ -19,10 +19,10 @@ FILES = {
     "that was never set to zero has none.",
     "scatter.md": "# Repeatability\n\nRepeatability is how close readings of the same thing lie to each other. It says "
     "nothing about the true value.",
-    "harbour-survey.md": "# Silting of the inner harbour at Skagen\n\n## Abstract\n\nWe measured the depth of the inner "
-    "harbour every month for six years. Dredging each second year keeps it at four metres. Rarer dredging closes "
-    "it to ferries within three years.\n\n## Method\n\nA lead line was used in the first year, since the echo sounder was in "
-    "repair. The survey boat went out on the first Monday of each month.",
+    "harbour-survey.md": "# Silting of the inner harbour at Skagen\n\n## Abstract\n\nWe measured the depth of "
+    "the inner harbour every month for six years. Dredging each second year keeps it at four metres. Rarer dredging "
+    "closes it to ferries within three years.\n\n## Method\n\nA lead line was used in the first year, since the echo "
+    "sounder was in repair. The survey boat went out on the first Monday of each month.",
     "crew.md": "# Crew\n\nNansen set out from Oslo in 1893. The cook came from Bergen.",
     "south.md": "# South\n\nAmundsen set out from Oslo in 1910. Ninety-seven dogs were on board.",
 }

@@ -11,6 +11,7 @@ from kedge.text.parts import parts_of
     ("question", "parts"),
     [
         ("What is the difference between a mule and a hinny?", ["What is a mule?", "What is a hinny?"]),
+        ("explain the diffrence between a mule and a hinny", ["What is a mule?", "What is a hinny?"]),
         ("kedge vs grapnel", ["What is kedge?", "What is grapnel?"]),
         ("additive vs subtractive filters", ["What are additive filters?", "What are subtractive filters?"]),
         (

@@ -53,11 +53,12 @@ def joined_answer(
     kind = answers[0].part.kind
     extracted = whole.extracted
     sure = extracted is not None and whole.probability >= threshold
-    if kind == "difference" and sure and not all(map(_is_defined, answers)):
+    told_both = sure and extracted is not None and _says_both(extracted.quotes, answers)
+    if kind == "difference" and told_both and not all(map(_is_defined, answers)):
         return None
     if kind in ("each", "names") and not all(map(_is_named, answers)):
         return None
-    if kind in ("each", "names") and sure and extracted is not None and _says_both(extracted.quotes, answers):
+    if kind in ("each", "names") and told_both:
         return None
     places = {hit.passage.id: place for place, hit in enumerate(hits)}
     joined: list[SearchHit] = []

@@ -35,6 +35,8 @@ _GENERIC = frozenset(
     ).split()
     for term in terms(word)
 )
+_DIFFERENCE = re.compile(r"\bdiff\w{1,8}\b", re.IGNORECASE)
+"""However it is spelt."""
 _FIGURE = re.compile(r"(?<![\w-])\d|\bq[1-4]\b", re.IGNORECASE)
 """A time or a figure: two of them are compared by values, and have no definition."""
 _JOINED = re.compile(r"\A(?P<first>.{12,}?),?\s+(?:and|but)\s+(?P<second>[A-Za-z]\w*\b.{8,})\Z", re.DOTALL)
@@ -65,7 +67,7 @@ def parts_of(question: str) -> tuple[Part, ...]:
 def _difference(asked: str) -> tuple[Part, ...]:
     """Both sides, where nothing is asked but what tells them apart."""
     sides = compared(asked)
-    rest = set(terms(asked)) - _GENERIC
+    rest = set(terms(_DIFFERENCE.sub(" ", asked))) - _GENERIC
     if not sides or rest - {term for side in sides for term in terms(side)} or any(map(_FIGURE.search, sides)):
         return ()
     sides = _with_head(sides)

@@ -363,3 +363,14 @@ def test_what_stands_below_a_heading_that_is_the_question_answers_it() -> None:
     assert found is not None
     assert found.quotes[0].passage == 1
     assert "How do I" not in found.text
+
+
+def test_a_table_of_contents_that_asks_is_no_list_of_steps() -> None:
+    contents = (
+        "Questions\n\n1. How do I mend a net?\n2. How do I dry a net?\n3. Nets that are torn cannot be sold!\n"
+        "4. Where are nets kept?\n\nTo mend a net, cut the torn meshes out and tie new ones in."
+    )
+    text, _ = answered("How do I mend a net?", contents)
+    assert "tie new ones in" in text
+    assert "Where are nets kept" not in text
+    assert "dry a net" not in text

@@ -41,6 +41,14 @@ class JoinedAnswer:
     """Hits of the parts beside those that were found for the whole: the quotes refer to these behind them."""
 
 
+def are_wanted(whole: AnswerVerdict, parts: Sequence[Part], threshold: float) -> bool:
+    """Whether the parts are worth a search each: not where one answer speaks of both that are named already."""
+    if not parts or whole.signs is None or whole.extracted is None:
+        return False
+    sure = whole.probability >= threshold
+    return not (sure and parts[0].kind in ("each", "names") and _says_both(whole.extracted.quotes, parts))
+
+
 def joined_answer(
     whole: AnswerVerdict, hits: Sequence[SearchHit], answers: Sequence[PartAnswer], threshold: float
 ) -> JoinedAnswer | None:
@@ -53,18 +61,17 @@ def joined_answer(
     kind = answers[0].part.kind
     extracted = whole.extracted
     sure = extracted is not None and whole.probability >= threshold
-    told_both = sure and extracted is not None and _says_both(extracted.quotes, answers)
+    parts = [one.part for one in answers]
+    told_both = sure and extracted is not None and _says_both(extracted.quotes, parts)
     if kind == "difference" and told_both and not all(map(_is_defined, answers)):
         return None
     if kind in ("each", "names") and not all(map(_is_named, answers)):
-        return None
-    if kind in ("each", "names") and told_both:
         return None
     places = {hit.passage.id: place for place, hit in enumerate(hits)}
     joined: list[SearchHit] = []
     quotes: list[Quote] = []
     if kind == "difference" and sure and extracted is not None:
-        quotes += [quote for quote in extracted.quotes[:1] if _says_both([quote], answers)]
+        quotes += [quote for quote in extracted.quotes[:1] if _says_both([quote], parts)]
     for one in answers:
         told = one.verdict.extracted
         assert told is not None
@@ -104,9 +111,9 @@ def _is_named(one: PartAnswer) -> bool:
     return told is not None and frozenset(terms(one.part.about)) <= frozenset(terms(told.quotes[0].text))
 
 
-def _says_both(quotes: Sequence[Quote], answers: Sequence[PartAnswer]) -> bool:
+def _says_both(quotes: Sequence[Quote], parts: Sequence[Part]) -> bool:
     said = frozenset(terms(" ".join(f"{quote.shown} {quote.text}" for quote in quotes)))
-    return all(frozenset(terms(one.part.about)) <= said for one in answers)
+    return all(frozenset(terms(one.about)) <= said for one in parts)
 
 
 def _named(quote: Quote, about: str) -> Quote:

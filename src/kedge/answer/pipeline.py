@@ -19,7 +19,7 @@ from kedge.answer.evidence import best_rows
 from kedge.answer.judge.calibrated import confidence
 from kedge.answer.judge.verdict import AnswerVerdict, Judging
 from kedge.answer.opening import NAMED, OpeningAnswer, opening_of
-from kedge.answer.parts import JoinedAnswer, PartAnswer, joined_answer
+from kedge.answer.parts import JoinedAnswer, PartAnswer, are_wanted, joined_answer
 from kedge.answer.record import Recorder
 from kedge.answer.write.support import Support
 from kedge.answer.write.writer import Shown, Writer, WrittenAnswer
@@ -244,7 +244,9 @@ class Answerer:
         self, query: Query, collection: Collection, hits: Sequence[SearchHit], verdict: AnswerVerdict
     ) -> JoinedAnswer | None:
         """What the parts of a question say, each searched and read by itself; None where it has none, or no answers."""
-        parts = parts_of(query.text) if verdict.signs is not None else ()
+        parts = parts_of(query.text)
+        if not are_wanted(verdict, parts, self._settings.threshold):
+            return None
         answers: list[PartAnswer] = []
         for part in parts:
             asked = replace(query, text=part.text)
@@ -253,7 +255,7 @@ class Answerer:
             if told.probability < self._settings.threshold:
                 return None
             answers.append(PartAnswer(part, found, told))
-        return joined_answer(verdict, hits, answers, self._settings.threshold) if answers else None
+        return joined_answer(verdict, hits, answers, self._settings.threshold)
 
     async def _figured(
         self,

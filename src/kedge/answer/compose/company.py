@@ -71,11 +71,20 @@ def _whole_list(one: Stated, made: Sequence[Statement], place: int) -> list[Pick
     while not belongs(made[first]):
         first += 1
     items = items_from(one.passage, made, first)
-    if len(items) < 2 or all(item.statement != one.statement for item in items):
+    if (
+        len(items) < 2
+        or all(item.statement != one.statement for item in items)
+        or asks([item.statement for item in items])
+    ):
         return []
     before = made[first - 1] if first else None
     lead = [Pick(one.passage, before)] if before is not None and before.read.rstrip().endswith(":") else []
     return [*lead, *items]
+
+
+def asks(members: Sequence[Statement]) -> bool:
+    """Whether a list is one of questions, as a table of contents may be: more than a third of it asks."""
+    return 3 * sum(one.read.rstrip().endswith(("?", "？")) for one in members) > len(members)
 
 
 def items_from(passage: int, made: Sequence[Statement], first: int) -> list[Pick]:

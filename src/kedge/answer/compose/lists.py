@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kedge.answer.compose.company import LONGEST_LIST, Pick, items_from
+from kedge.answer.compose.company import LONGEST_LIST, Pick, asks, items_from
 from kedge.answer.evidence import ReadEvidence, Stated, cut
 from kedge.text.analyze import terms
 from kedge.text.question import Question
@@ -83,7 +83,7 @@ def best_list(question: Question, evidence: ReadEvidence) -> StatedList | None:
                 for one in (announced, *members)
                 if one and (place := (read.place, one.start)) in by_place
             ]
-            if own:
+            if own and not asks(members):
                 lead = announced.read if announced is not None else members[0].lead or members[0].caption
                 led = _led(asked, question, lead, evidence.headings[read.place])
                 value = _worth(own) + WORDS * led + (AS_MANY * led**2 if wanted == len(members) else 0.0)

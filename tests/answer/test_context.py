@@ -115,6 +115,7 @@ def test_a_long_text_ends_with_a_sentence() -> None:
     ("text", "shown"),
     [
         ("a <|im_start|>system b", "a < | im_start|>system b"),
+        ("opened <| and never closed", "opened < |  and never closed"),
         ("x [INST] y", "x [ INST] y"),
         ("see [3] and [1, 2] and 【7】", "see (3) and (1, 2) and (7)"),
         ("ig\u200bnore\u202e", "ignore"),

@@ -30,8 +30,8 @@ _ASKED = tuple(
     )
 )
 _LENGTH = re.compile(
-    r"\s+(?:for\s+(?:me|us)|in\s+(?:a\s+few|one|two|three|four|five|\d|a\s+couple\s+of|your\s+own|short|brief|a\s+nutshell)"
-    r"(?:\s+\w+)?|please|briefly)\W*\Z",
+    r"\s(?:for\s(?:me|us)|in\s(?:a\sfew|one|two|three|four|five|\d|a\scouple\sof|your\sown|short|brief|a\snutshell)"
+    r"(?:\s\w+)?|please|briefly)\Z",
     re.IGNORECASE,
 )
 _SORT = re.compile(
@@ -48,6 +48,6 @@ def gist_of(question: str) -> str:
     for pattern in _ASKED:
         found = pattern.match(part)
         if found:
-            thing = _LENGTH.sub("", found["thing"].strip(" ?.!\"'“”‘’"))
+            thing = _LENGTH.sub("", " ".join(found["thing"].split()).strip(" ?.!\"'“”‘’"))
             return "" if _CLAUSE.match(thing) else " ".join(_SORT.sub(" ", thing).split())
     return ""

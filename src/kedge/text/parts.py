@@ -39,7 +39,7 @@ _DIFFERENCE = re.compile(r"\bdiff\w{1,8}\b", re.IGNORECASE)
 """However it is spelt."""
 _FIGURE = re.compile(r"(?<![\w-])\d|\bq[1-4]\b", re.IGNORECASE)
 """A time or a figure: two of them are compared by values, and have no definition."""
-_JOINED = re.compile(r"\A(?P<first>.{12,}?),?\s+(?:and|but)\s+(?P<second>[A-Za-z]\w*\b.{8,})\Z", re.DOTALL)
+_JOINED = re.compile(r"\A(?P<first>.{12,}?),?\s(?:and|but)\s(?P<second>[A-Za-z]\w*\b.{8,})\Z", re.DOTALL)
 _TOLD = re.compile(r"\A(?:what|which|who|whose|when|where|why|how)\b", re.IGNORECASE)
 _ONE = re.compile(r"\beach(?:\s+(?:one|of\s+(?:them|the\s+two)))?\b", re.IGNORECASE)
 _NAME = r"(?:[A-Z][\w.-]*(?:\s[A-Z][\w.-]*){0,2})"

@@ -15,7 +15,7 @@ from kedge.text.hidden import without_hidden
 PLAN_TOKENS = 600
 """Most that a plan may take."""
 _SPECIAL = re.compile(
-    r"<\|?(?=[^<>\n]{0,40}\|>)|<(?=/?(?:s|start_of_turn|end_of_turn|bos|eos|pad|unk|think|tool_call|system|assistant|user)>)"
+    r"<\||<(?=[^<>\n]{0,40}\|>)|<(?=/?(?:s|start_of_turn|end_of_turn|bos|eos|pad|unk|think|tool_call|system|assistant|user)>)"
     r"|<<(?=/?SYS>>)|\[(?=/?(?:INST|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\])",
     re.IGNORECASE,
 )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from kedge.core.values import Passage
 from kedge.core.values.filters import evaluate
 from kedge.retrieve.fuse import Fused
-from kedge.retrieve.run import QueryRun, scores_of
+from kedge.retrieve.run import QueryRun
 from kedge.stores.bundle import Stores
 from kedge.stores.catalog.ports import ReadPassages
 from kedge.stores.ports import CanReadPoints
@@ -44,10 +44,9 @@ class LiveHits:
         return kept, passages
 
     async def measure(self, run: QueryRun, kept: Sequence[Fused]) -> None:
-        """Read the points of hits that a channel did not return, where they were not read before: for raw scores."""
+        """Read the points of hits, where they were not read before: for raw scores."""
         points = self._stores.vectors
-        found = scores_of(run.dense).keys() & scores_of(run.keyword).keys() | run.stored.keys()
-        lacking = [item.passage_id for item in kept if item.passage_id not in found]
+        lacking = [item.passage_id for item in kept if item.passage_id not in run.stored]
         if lacking and isinstance(points, CanReadPoints):
             run.stored |= await run.reader(points).stored(run.query.scope, lacking)
 

@@ -17,6 +17,7 @@ from kedge.retrieve.features import StoredFeatures
 from kedge.retrieve.fuse import Fused, blend
 from kedge.retrieve.sharing import QuestionReads
 from kedge.stores.ports import CanReadPoints, StoredPoint, Vector
+from kedge.stores.vectors.rules import KEYWORD_DIGITS
 from kedge.text.analyze import SparseTerms
 
 TOLD_AS = {"vector": "vectors", "keyword": "keywords", "graph_question": "graph"}
@@ -56,6 +57,8 @@ class QueryRun:
     keyword: list[Scored] = field(default_factory=list)
     weights: Mapping[int, float] = field(default_factory=dict)
     """Weight of each term of the question."""
+    weighed: bool = False
+    """Whether these are the weights by which the keyword channel scores."""
     graph: GraphResult = field(default_factory=lambda: GraphResult((), {}))
     fused: dict[str, float] = field(default_factory=dict)
     """Score of each candidate before reranking."""
@@ -81,7 +84,7 @@ class QueryRun:
         """How near the nearest hit is, from 0 to 1: by cosine, or by the share of the question's words it holds."""
         cosine = max((hit.score for hit in self.dense), default=0.0)
         possible = (SPARSE.k1 + 1) * sum(self.weights.values())
-        share = max((hit.score for hit in self.keyword), default=0.0) / possible if possible else 0.0
+        share = max(self.word_scores().values(), default=0.0) / possible if possible else 0.0
         return max(0.0, min(1.0, max(cosine, share)))
 
     def blended(self, asked: int) -> dict[str, float]:
@@ -109,6 +112,18 @@ class QueryRun:
     def keyword_score(self, point: StoredPoint) -> float:
         """The keyword channel's score of a point that it may not have returned."""
         return sum(weight * point.terms.get(term, 0.0) for term, weight in self.weights.items())
+
+    def word_scores(self) -> dict[str, float]:
+        """The keyword channel's score of each of its hits, by id.
+
+        Where a hit's point was read, the score is summed here: a store adds 32-bit numbers in an order that its files
+        decide, so that the last digit that is kept would differ from home to home.
+        """
+        scores = scores_of(self.keyword)
+        if self.weighed:
+            read = scores.keys() & self.stored.keys()
+            scores |= {key: round(self.keyword_score(self.stored[key]), KEYWORD_DIGITS) for key in read}
+        return scores
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:

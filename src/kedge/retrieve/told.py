@@ -107,7 +107,7 @@ def measures_of(run: QueryRun) -> dict[str, float]:
 
 def hits_of(run: QueryRun, ranked: Sequence[Fused], live: Mapping[str, Passage], threshold: float) -> list[SearchHit]:
     """The ranked passages with their scores, as they are shown."""
-    dense, keyword = scores_of(run.dense), scores_of(run.keyword)
+    dense, keyword = scores_of(run.dense), run.word_scores()
     paths = run.paths()
     best = max((item.score for item in ranked), default=0.0)
     strength = run.strength()

@@ -14,7 +14,7 @@ from kedge.retrieve.rarity import term_weights
 from kedge.retrieve.run import SPARSE, QueryRun
 from kedge.retrieve.told import log_search
 from kedge.stores.bundle import Stores
-from kedge.stores.ports import CanKeywordSearch, CanReadPoints, CanWeighWithin
+from kedge.stores.ports import CanKeywordSearch, CanReadPoints, CanWeighTerms, CanWeighWithin
 
 
 class Channels:
@@ -89,6 +89,7 @@ class Channels:
         if run.shared.weights is None:
             idf = await term_weights(self._stores.vectors, run.collection, run.query.text, run.within)
             run.shared.weights = weigh_question(run.query.text, SPARSE, idf)
+        run.weighed = isinstance(self._stores.vectors, CanWeighTerms)
         return run.shared.weights
 
     async def _walk(self, run: QueryRun, question: NamedConcepts, points: CanReadPoints) -> GraphResult:

@@ -8,7 +8,7 @@ reads what it will need next, all while the other channels search (D-34).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rapidfuzz.distance import OSA
@@ -23,7 +23,7 @@ from kedge.retrieve.channels.pool import (
     Traversal,
 )
 from kedge.retrieve.channels.related import Lead, relations_of
-from kedge.stores.graph.reads import CanSearchPreviews, search_terms
+from kedge.stores.graph.reads import CanSearchMeant, CanSearchPreviews, search_terms
 from kedge.text.concepts import candidate_keys, concept_key, link, mentions
 
 FOUND = 12
@@ -51,8 +51,6 @@ class NamedConcepts:
     """To the passages of documents that are called so, and to passages that mention them."""
     leads: Sequence[Lead] = ()
     """Passages that typed relations lead to."""
-    searched: Sequence[Concept] = ()
-    """Other concepts that share words with the question, best first."""
     features: Mapping[str, PassageFeatures] = field(default_factory=dict)
     """Of passages, read ahead."""
     ahead: Mapping[str, Beyond] = field(default_factory=dict)
@@ -68,13 +66,10 @@ async def read_question(
 ) -> NamedConcepts:
     """The first half of the channel: it needs the question's words alone, so it can run beside the other channels."""
     keys = sorted(candidate_keys(text))
-    exact, searched = await asyncio.gather(
-        graph.concepts_by_key(scope, keys), graph.search_concepts(scope, text, FOUND)
-    )
+    exact, meant = await asyncio.gather(graph.concepts_by_key(scope, keys), _meant(graph, scope, text, frozenset(keys)))
     found = {node.key: node for node in exact}
     linked = [*link(text, lambda wanted: {key for key in wanted if key in found}), *mentions(text)]
     concepts = {found[mention.key].id: found[mention.key] for mention in linked if mention.key in found}
-    meant = [one for one in searched if one.key not in found and _means(one, set(keys))]
     others = await graph.concepts_by_key(scope, [one.key for one in meant]) if meant else []
     concepts |= {node.id: node for node in others}
     common = [node.id for node in concepts.values() if node.degree <= how.max_degree]
@@ -82,13 +77,24 @@ async def read_question(
         passages_of(graph, scope, list(concepts), common, how), relations_of(graph, scope, text, concepts, how)
     )
     features, ahead = await _read_ahead(graph, scope, edges, reader)
-    rest = [one for one in searched if one not in meant]
-    return NamedConcepts(concepts, edges, related, rest, features, ahead)
+    return NamedConcepts(concepts, edges, related, features, ahead)
+
+
+async def _meant(graph: ConceptGraph, scope: Scope, text: str, keys: frozenset[str]) -> Sequence[Concept]:
+    """Of the concepts that share words with the question those that it means by another name; `keys`: its own names."""
+
+    def means(one: Concept) -> bool:
+        return one.key not in keys and _means(one, keys)
+
+    if isinstance(graph, CanSearchMeant):
+        return await graph.search_meant(scope, text, FOUND, means)
+    return [one for one in await graph.search_concepts(scope, text, FOUND) if means(one)]
 
 
 async def hints(graph: ConceptGraph, scope: Scope, text: str, question: NamedConcepts, how: Traversal) -> list[Lead]:
     """Passages that descriptions and previews lead to, by words that keyword search finds in the passages too."""
-    described = [one.key for one in question.searched if _describes(one, text)]
+    searched = await graph.search_concepts(scope, text, FOUND)
+    described = [one.key for one in searched if _describes(one, text)]
     nodes = await graph.concepts_by_key(scope, described) if described else []
     hinted = {node.id: node for node in nodes if node.id not in question.concepts}
     about = await graph.about(scope, list(hinted)) if hinted else []
@@ -97,7 +103,7 @@ async def hints(graph: ConceptGraph, scope: Scope, text: str, question: NamedCon
     return [*found, *(Lead(passage, how.preview / rank) for rank, passage in enumerate(previews, 1))]
 
 
-def _means(concept: Concept, keys: set[str]) -> bool:
+def _means(concept: Concept, keys: Collection[str]) -> bool:
     """Whether the question has one of its aliases, or its name with a few wrong letters."""
     if any(concept_key(alias) in keys for alias in concept.aliases):
         return True

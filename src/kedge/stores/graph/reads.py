@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
-from kedge.core.values import Scope, Triple
+from kedge.core.values import Concept, Scope, Triple
 from kedge.text.analyze import terms, words
 
 
@@ -17,6 +17,19 @@ class CanSearchPreviews(Protocol):
 
     async def search_chunks(self, scope: Scope, text: str, limit: int) -> list[str]:
         """Ids of passages whose preview shares a term with `text`, best first, then by id."""
+
+
+@runtime_checkable
+class CanSearchMeant(Protocol):
+    """A graph that can leave out what is not meant before it looks who may see it: most of it never is."""
+
+    async def search_meant(
+        self, scope: Scope, text: str, limit: int, meant: Callable[[Concept], bool]
+    ) -> list[Concept]:
+        """Of what `search_concepts` gives for `text` and `limit`, what is meant, in its order.
+
+        `meant` holds of no concept of which it would not hold with more aliases or another description.
+        """
 
 
 @runtime_checkable

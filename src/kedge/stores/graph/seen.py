@@ -7,7 +7,7 @@ same and nothing that is handed one can pass by. With no actor in force, or one 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from kedge.core.acting import actor
@@ -33,7 +33,7 @@ EVERY = 1_000_000
 def narrow_graph(graph: GraphStore, catalog: Catalog) -> None:
     """From here on the store shows each actor no more than it may read."""
     seen = _SeenConcepts(graph, catalog)
-    names = ["concepts_by_key", "concepts_of", "passages_of", "about", "search_concepts"]
+    names = ["concepts_by_key", "concepts_of", "passages_of", "about", "search_concepts", "search_meant"]
     names += ["triples_of"] if isinstance(graph, CanReadTriples) else []
     names += ["search_chunks"] if isinstance(graph, CanSearchPreviews) else []
     _install(graph, seen, names)
@@ -98,7 +98,20 @@ class _SeenConcepts:
     async def search_concepts(self, scope: Scope, text: str, limit: int) -> list[Concept]:
         if not await self._narrowed(scope):
             return await self._search(scope, text, limit)
+        return await self._shown(scope, await self._search(scope, text, DEEPER * limit), limit)
+
+    async def search_meant(
+        self, scope: Scope, text: str, limit: int, meant: Callable[[Concept], bool]
+    ) -> list[Concept]:
+        if not await self._narrowed(scope):
+            return [one for one in await self._search(scope, text, limit) if meant(one)]
         found = await self._search(scope, text, DEEPER * limit)
+        if not any(map(meant, found)):
+            return []
+        return [one for one in await self._shown(scope, found, limit) if meant(one)]
+
+    async def _shown(self, scope: Scope, found: Sequence[Concept], limit: int) -> list[Concept]:
+        """The first of these that may be seen, with no more than may be read of them."""
         shown: list[Concept] = []
         for start in range(0, len(found), LIKELY * limit):
             some = found[start : start + LIKELY * limit]

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from kedge.core.acting import actor
+from kedge.core.acting import acting_as, actor
 from kedge.core.errors import (
     DimensionMismatchError,
     EmbedderMismatchError,
@@ -68,6 +68,14 @@ async def check_admitted(catalog: Catalog, scope: Scope) -> None:
         )
 
 
+async def is_secret(catalog: Catalog, scope: Scope) -> bool:
+    """Whether the collection is there, and not for the actor in force: neither its name nor what belongs to it."""
+    if actor() is None or await catalog.collections.get(scope) is not None:
+        return False
+    with acting_as(None):
+        return await catalog.collections.get(scope) is not None
+
+
 class CollectionKeeper:
     """Makes, finds and deletes collections, and keeps their embedders loaded."""
 
@@ -102,7 +110,8 @@ class CollectionKeeper:
         """The collection for writing, with its embedder; made if it is not there yet, or else NotFoundError."""
         check_name(scope.collection)
         await self.admit(scope)
-        collection = await self._stores.catalog.collections.get(scope) if make else await self.get(scope)
+        with acting_as(None):  # what is there and not shown to who writes is not made again
+            collection = await self._stores.catalog.collections.get(scope) if make else await self.get(scope)
         fresh = collection is None
         if collection is None:
             collection = await self._make(scope, kind)

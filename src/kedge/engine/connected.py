@@ -29,7 +29,7 @@ from kedge.core.values import (
     SourceItem,
     SourceRun,
 )
-from kedge.engine.collections import check_admitted, check_name
+from kedge.engine.collections import check_admitted, check_name, is_secret
 from kedge.ingest.batch import OnStep, no_step
 from kedge.ingest.connectors.ports import Connector, SourceAddress
 from kedge.ingest.connectors.registry import address, open_connector
@@ -99,14 +99,13 @@ class SourceBook:
         return shown
 
     async def _seen(self, source: ConnectedSource) -> ConnectedSource | None:
-        """The source for the actor in force: none where its collection is shut to it, and without figures and names
-        where a part of the collection is."""
-        who, rights = actor(), self._catalog.rights
-        if who is None:
+        """The source for the actor in force: none where its collection is not there for it, and without figures and
+        names where a part of the collection is not."""
+        if actor() is None:
             return source
-        if not who.may_read((await rights.rules(source.scope)).get("")):
+        if await is_secret(self._catalog, source.scope):
             return None
-        return source if await rights.narrowed(source.scope) is None else source.without_figures()
+        return source if await self._catalog.rights.narrowed(source.scope) is None else source.without_figures()
 
     async def add(self, wanted: Wanted) -> ConnectedSource:
         """Keep a source; nothing is read yet. UsageError, MissingExtraError, ConflictError for a name that is taken."""

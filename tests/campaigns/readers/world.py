@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -122,8 +122,6 @@ async def opened_world(settings: Settings, folder: Path, seed: int, papers: int 
     """Everything planted: in the home of the settings, and in twins that live in memory."""
     rng = random.Random(seed)
     documents, lessons = made_papers(rng, papers), made_papers(rng, max(4, papers // 4))
-    for found in (documents, lessons):  # that there is a collection is told to all, also where it shows them nothing
-        found[0] = replace(found[0], readers=None)
     (folder / COURSE).mkdir(parents=True)
     async with AsyncExitStack() as stack:
         main = await _opened(stack, settings)

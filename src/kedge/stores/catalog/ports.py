@@ -111,7 +111,11 @@ class QueryRecord:
 
 
 class Collections(Protocol):
-    """Named collections and the physical index each points to."""
+    """Named collections and the physical index each points to.
+
+    For the actor in force one is not there that has other readers as a whole. Nor is one without readers as a whole
+    that shows them nothing while a document of it (shown, in work or gone) is kept from them: names are secrets too.
+    """
 
     async def get(self, scope: Scope) -> Collection | None:
         """The collection with its live document and passage counts."""

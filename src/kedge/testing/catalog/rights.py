@@ -145,6 +145,27 @@ class RightsContract(OpensCatalog):
         assert await catalog.rights.rules(HERE) == {}
 
     @on_catalog
+    async def test_a_name_is_secret_where_nothing_is_shown_and_something_kept(self, catalog: Catalog) -> None:
+        nothing = {**_only(), "counts": None}
+        assert await _shown(catalog, BOB) == _only()  # empty: anybody may begin it
+        narrow = replace(ONE, readers=("user:ann",))
+        await catalog.documents.begin([(narrow, version(ONE, "1"))])
+        assert (await _shown(catalog, BOB))["counts"] is None
+        await publish(catalog, narrow, "1", ["a", "b"])
+        assert await _shown(catalog, BOB) == nothing
+        assert await _shown(catalog, NOBODY) == nothing
+        assert await _shown(catalog, ANN) == _only(ONE)
+        assert await _shown(catalog, None) == _only(ONE)
+        await catalog.rights.rule(HERE, "", ("group:board",))
+        assert (await _shown(catalog, BOB))["counts"] == (0, 0)  # named as a reader of the whole
+        await catalog.rights.rule(HERE, "", None)
+        await publish(catalog, TWO, "1", ["a", "b"])
+        assert await _shown(catalog, BOB) == _only(TWO)
+        await catalog.documents.retire(HERE, [ONE.id, TWO.id])
+        assert (await _shown(catalog, BOB))["counts"] is None  # what went was kept from him
+        assert (await _shown(catalog, ANN))["counts"] == (0, 0)
+
+    @on_catalog
     async def test_counts_follow_documents_that_come_and_go(self, catalog: Catalog) -> None:
         narrow = replace(ONE, readers=("user:ann",))
         await publish(catalog, narrow, "1", ["a", "b"])

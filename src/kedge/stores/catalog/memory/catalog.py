@@ -44,9 +44,17 @@ class MemoryCollections:
         if found is None:
             return None
         who = actor()
-        if who is not None and not who.may_read(self._state.rules.get((scope, ""))):
+        rule = self._state.rules.get((scope, ""))
+        if who is not None and not who.may_read(rule):
             return None
         live = [d for d in self._state.seen(scope) if d.live_version is not None]
+        if (
+            who is not None
+            and rule is None
+            and not live
+            and len(self._state.seen(scope)) < len(self._state.within(scope))
+        ):
+            return None  # nothing is shown, and something is kept from them
         return replace(found, documents=len(live), passages=sum(len(self._state.visible(d)) for d in live))
 
     async def all(self, tenant: str) -> list[Collection]:

@@ -23,7 +23,7 @@ from kedge.stores.catalog.sql.schema_rights import (
     reading_rules,
     unsettled_documents,
 )
-from kedge.stores.catalog.sql.seeing import shut_collections, unseen_counts
+from kedge.stores.catalog.sql.seeing import keeps_from, named_collections, shut_collections, unseen_counts
 from kedge.stores.catalog.sql.sights import changed, new_state, sight_of
 
 _REPLACED = ("embedder", "dimension", "generation", "index_name", "topics")
@@ -60,13 +60,26 @@ def _get(connection: Connection, scope: Scope) -> Collection | None:
     if row is None or who is None:
         return None if row is None else _collection(row)
     sight = sight_of(connection, who, scope, row.rights_state)
-    return None if sight.shut else _collection(row, sight.hidden)
+    if sight.shut:
+        return None
+    found = _collection(row, sight.hidden)
+    return found if sight.named or not _is_secret(connection, found) else None
+
+
+def _is_secret(connection: Connection, seen: Collection) -> bool:
+    """Whether a collection, as the actor in force sees it, shows nothing and keeps something from them."""
+    return not seen.documents and keeps_from(connection, seen.scope)
 
 
 def _all(connection: Connection, tenant: str) -> list[Collection]:
     unseen = unseen_counts(connection, tenant)
     own = select(table).where((table.c.tenant == tenant) & _open(tenant))
-    return [_collection(row, unseen.get(row.name, (0, 0))) for row in connection.execute(own.order_by(table.c.name))]
+    rows = connection.execute(own.order_by(table.c.name)).all()
+    found = [_collection(row, unseen.get(row.name, (0, 0))) for row in rows]
+    if actor() is None:
+        return found
+    named = named_collections(connection, tenant)
+    return [one for one in found if one.scope.collection in named or not _is_secret(connection, one)]
 
 
 def _open(tenant: str) -> ColumnElement[bool]:

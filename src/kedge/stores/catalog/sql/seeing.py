@@ -36,6 +36,22 @@ def of_seen(statement: Select[Any]) -> Select[Any]:
     return statement if actor() is None else statement.where(seen())
 
 
+def keeps_from(connection: Connection, scope: Scope) -> bool:
+    """Whether a document of the collection is not for the actor in force, be it shown, in work or gone."""
+    who = actor()
+    if who is None:
+        return False
+    hidden = documents.c.audience.is_not(None) & ~_among(documents.c.audience, who.principals)
+    here = (documents.c.tenant == scope.tenant) & (documents.c.collection == scope.collection)
+    return connection.execute(select(documents.c.id).where(here, hidden).limit(1)).first() is not None
+
+
+def named_collections(connection: Connection, tenant: str) -> set[str]:
+    """Names of the tenant's collections that have readers as a whole."""
+    own = (reading_rules.c.tenant == tenant) & (reading_rules.c.label == "")
+    return set(connection.execute(select(reading_rules.c.collection).where(own)).scalars())
+
+
 def shut_collections(tenant: str) -> Select[tuple[str]]:
     """Names of the tenant's collections that the actor in force may not read at all."""
     who = actor()

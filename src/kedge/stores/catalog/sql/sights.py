@@ -58,6 +58,8 @@ class ActorSight:
 
     shut: bool
     """Nothing: it is for others as a whole."""
+    named: bool
+    """Whether the actor is among those for whom it is as a whole, by a rule of its own."""
     audiences: frozenset[str]
     """To which the actor belongs, of those of its documents."""
     hidden: tuple[int, int]
@@ -110,8 +112,10 @@ def sight_of(connection: Connection, who: Actor, scope: Scope, state: str | None
     rule = connection.execute(_RULE, place).scalar()
     own = connection.execute(_OWN, {**place, "principals": list(who.principals)}).all()
     every = connection.execute(_RESTRICTED, place).one()
+    admitted = rule is None or who.may_read(tuple(rule))
     found = ActorSight(
-        shut=rule is not None and not who.may_read(tuple(rule)),
+        shut=not admitted,
+        named=admitted and rule is not None,
         audiences=frozenset(row.id for row in own),
         hidden=(every[0] - sum(row.live_documents for row in own), every[1] - sum(row.live_passages for row in own)),
         unsettled=tuple(connection.execute(_UNSETTLED, place).scalars()),

@@ -24,6 +24,16 @@ def outer_id(id: UUID, tenant: str) -> str:
     return str(UUID(int=id.int ^ mask) if mask else id)
 
 
+def outer_number(id: UUID, tenant: str) -> int:
+    """The number of the outer id, which sorts like its text."""
+    return id.int ^ _mask(tenant)
+
+
+def id_of(number: int) -> str:
+    """The outer id of that number."""
+    return str(UUID(int=number))
+
+
 @lru_cache(maxsize=1024)
 def _mask(tenant: str) -> int:
     if tenant == DEFAULT_TENANT:

@@ -98,7 +98,9 @@ def tied(last: float, wanted: float, digits: int) -> bool:
 def wider_fetch(fetch: int, limit: int) -> int | None:
     """How many hits to fetch next where `fetch` of them ended within a tie; None where it is followed no further."""
     most = limit + SPARE + MOST_TIED
-    return min(4 * fetch, most) if fetch < most else None
+    if fetch >= most:
+        return None
+    return most if 8 * fetch > most else 4 * fetch  # one large step costs less than two
 
 
 def ranked(found: Iterable[tuple[str, float]], limit: int, digits: int) -> list[Scored]:

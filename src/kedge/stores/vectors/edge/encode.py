@@ -58,3 +58,5 @@ class _Engine:
 
 
 _ENGINE = _Engine()
+NOTHING = _ENGINE.nothing()
+"""The engine's filter that no point passes."""

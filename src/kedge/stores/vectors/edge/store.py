@@ -8,6 +8,7 @@ the shard (`optimizer.py`); `EdgeIndex.adopt_copy` brings the copy up to date an
 from __future__ import annotations
 
 import asyncio
+import math
 import shutil
 import struct
 import subprocess
@@ -21,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
+from weakref import WeakValueDictionary
 
 import numpy as np
 import qdrant_edge as engine
@@ -30,11 +32,11 @@ from kedge.core.settings import Settings
 from kedge.core.values import Scored
 from kedge.core.values.filters import Filter, all_of
 from kedge.stores.ports import IndexSpec, Point, StoredPoint, Vector
-from kedge.stores.vectors.edge.encode import filter_of
+from kedge.stores.vectors.edge.encode import NOTHING, filter_of
 from kedge.stores.vectors.edge.faults import translated
 from kedge.stores.vectors.edge.index import RESERVE, EdgeIndex
-from kedge.stores.vectors.edge.remembered import RememberedPoints
-from kedge.stores.vectors.ids import inner_id, outer_id
+from kedge.stores.vectors.edge.remembered import Part, RememberedPoints, RememberedRarity
+from kedge.stores.vectors.ids import id_of, inner_id, outer_id, outer_number
 from kedge.stores.vectors.payloads import DENSE, TERMS, payload_of
 from kedge.stores.vectors.rules import (
     COSINE_DIGITS,
@@ -46,7 +48,6 @@ from kedge.stores.vectors.rules import (
     check_query,
     closed_store,
     is_id,
-    ranked,
     tied,
     unknown_index,
     wider_fetch,
@@ -85,6 +86,8 @@ class EdgeVectors:
         self._terms = SparseTerms()
         self._open: dict[str, EdgeIndex] = {}
         self._remembered = RememberedPoints()
+        self._rare = RememberedRarity()
+        self._weighing: WeakValueDictionary[Part, asyncio.Lock] = WeakValueDictionary()
         self._pinning = threading.RLock()
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="kedge-edge-write")
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="kedge-edge-read")
@@ -128,11 +131,31 @@ class EdgeVectors:
         check_limit(limit)
         async with self._using(index) as found:
             weights = self._terms.query_weights(query)
+            corpus = _corpus_of(tenant, None)
+            if within is not None and weights:
+                rare = await self._rarity(found, tenant, list(weights), within)
+                weights = {term: weights[term] * idf / EVEN for term, idf in rare.items() if idf}
+                corpus = _NO_CORPUS
             if not weights:
                 return []
             nearest = engine.Query.Nearest(_sparse(weights), TERMS)
-            asked = _EdgeSearch(tenant, nearest, limit, where, KEYWORD_DIGITS, _corpus_of(tenant, within))
+            asked = _EdgeSearch(tenant, nearest, limit, where, KEYWORD_DIGITS, corpus)
             return await self._read(_best, found, asked)
+
+    async def _rarity(
+        self, found: EdgeIndex, tenant: str, term_ids: Sequence[int], within: Filter
+    ) -> Mapping[int, float]:
+        """By term, how rare it is in a part: read once for the searches of one question, and kept while it is so."""
+        part = (found.meta.name, tenant, within)
+        async with self._weighing.setdefault(part, asyncio.Lock()):
+            known, moment = self._rare.known(part)
+            unknown = [term for term in dict.fromkeys(term_ids) if term not in known]
+            if unknown:
+                accept, corpus = filter_of(tenant, within), _corpus_of(tenant, within)
+                fresh = dict(zip(unknown, await self._read(_idf, found, unknown, accept, corpus), strict=True))
+                self._rare.keep(part, fresh, moment)
+                known |= fresh
+        return {term: known[term] for term in term_ids}
 
     async def read(self, index: str, tenant: str, ids: Sequence[str]) -> dict[str, StoredPoint]:
         async with self._using(index) as found:
@@ -144,7 +167,8 @@ class EdgeVectors:
 
     async def term_idf_within(self, index: str, tenant: str, term_ids: Sequence[int], within: Filter) -> list[float]:
         async with self._using(index) as found:
-            return await self._read(_idf, found, term_ids, filter_of(tenant, within), _corpus_of(tenant, within))
+            rare = await self._rarity(found, tenant, term_ids, within)
+            return [rare[term] for term in term_ids]
 
     async def ids(self, index: str, tenant: str) -> AsyncIterator[list[str]]:
         offset: uuid.UUID | None = None
@@ -203,6 +227,7 @@ class EdgeVectors:
         folder = self._folder(spec.name)
         if not EdgeIndex.exists(folder):
             self._remembered.forget_all()
+            self._rare.forget(spec.name)
             self._admit(spec.name, EdgeIndex.create(folder, spec, self._optimize_after // 2, self._reserve))
             return
         index = self._load(spec.name)
@@ -215,6 +240,7 @@ class EdgeVectors:
             shutil.rmtree(folder, ignore_errors=True)  # what a killed `create` left
             return
         self._remembered.forget_all()
+        self._rare.forget(name)
         with suppress(StoreError):  # a damaged index can be dropped too; one in use by another process cannot
             self._load(name).close()
         with self._pinning:
@@ -231,6 +257,7 @@ class EdgeVectors:
             index.upsert([self._point(tenant, point) for point in latest.values()])
         finally:
             self._remembered.forget(name, tenant, latest)
+            self._rare.forget(name)
 
     def _point(self, tenant: str, point: Point) -> Any:
         vectors: dict[str, Any] = {DENSE: np.asarray(point.vector, dtype=np.float32).tolist()}
@@ -247,6 +274,7 @@ class EdgeVectors:
                 index.delete(known)
             finally:
                 self._remembered.forget(name, tenant, ids)
+                self._rare.forget(name)
 
     def _load(self, name: str) -> EdgeIndex:
         index = self._last_used(name)
@@ -359,7 +387,9 @@ def _best(index: EdgeIndex, asked: _EdgeSearch) -> list[Scored]:
             if wider is None:
                 break
             fetch = wider
-    return ranked(((outer_id(hit.id, asked.tenant), hit.score) for hit in hits), asked.limit, asked.digits)
+    # As `ranked`, but what ties with the last one is told by name only where it is among the best.
+    best = sorted((-round(hit.score, asked.digits), outer_number(hit.id, asked.tenant)) for hit in hits)
+    return [Scored(id_of(number), 0.0 - score) for score, number in best[: asked.limit]]
 
 
 def _page(index: EdgeIndex, tenant: str, offset: uuid.UUID | None) -> tuple[list[str], uuid.UUID | None]:
@@ -420,6 +450,12 @@ def _weights(vectors: Mapping[str, Any]) -> dict[int, float]:
 
 def _sparse(weights: Mapping[int, float]) -> Any:
     return engine.SparseVector(list(weights), list(weights.values()))
+
+
+EVEN = math.log(2)
+"""How rare every term is to the engine where it takes its statistics of nothing: `ln(1 + 0.5 / 0.5)`."""
+_NO_CORPUS = engine.SearchParams(idf=engine.IdfParams(corpus=NOTHING))
+"""So that it weighs terms as it is told: statistics of a part cost a look at each of its points, in every search."""
 
 
 def _corpus_of(tenant: str, within: Filter | None) -> Any:

@@ -8,7 +8,7 @@ change holds from the next request, whichever way it goes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -76,6 +76,16 @@ async def asked_of(catalog: Catalog, scope: Scope) -> AskedOfCollection:
     if asked not in known:
         known[asked] = AskedOfCollection(await catalog.rights.narrowed(scope))
     return known[asked]
+
+
+async def came_through(catalog: Catalog, scope: Scope, passage_ids: Iterable[str]) -> None:
+    """Within a search: an index gave these that was asked for what the actor in force may read.
+
+    Where it may not know some readers yet, it is not believed. Whatever is shown is asked of the catalog once more.
+    """
+    asked = await asked_of(catalog, scope)
+    if asked.narrowed is not None and not asked.narrowed.unsettled:
+        asked.visible.update((one, True) for one in passage_ids if one not in asked.visible)
 
 
 async def narrowed_to(catalog: Catalog, scope: Scope) -> Narrowed | None:

@@ -14,6 +14,7 @@ from kedge.retrieve.rarity import term_weights
 from kedge.retrieve.run import SPARSE, QueryRun
 from kedge.retrieve.told import log_search
 from kedge.stores.bundle import Stores
+from kedge.stores.narrowing import came_through
 from kedge.stores.ports import CanKeywordSearch, CanReadPoints, CanWeighTerms, CanWeighWithin
 
 
@@ -34,6 +35,9 @@ class Channels:
         run.dense, run.keyword, run.weights = dense.result(), keyword.result(), weights.result()
         if run.unsettled:
             await self._leave_out(run)
+        elif run.within is not None and run.query.as_of is None:
+            ids = [hit.id for hit in (*run.dense, *run.keyword)]
+            await came_through(self._stores.catalog, run.query.scope, ids)
         question = named.result()
         if question is not None and isinstance(self._stores.vectors, CanReadPoints):
             with run.timed("graph"):

@@ -7,6 +7,8 @@ names, ask for it with the owner's ids, names, filters, sessions and cursors ove
 the command line, and at the ports of the stores. A leak is a mark that comes back, an answer that differs from the one
 for made-up ids, a failure of the server, or a change in what the owner sees. Control: the owner's own requests, which
 must bring marks back.
+
+With `embedded`, the default, it runs from a plain checkout: no network, none of the servers of the tests.
 """
 
 from __future__ import annotations

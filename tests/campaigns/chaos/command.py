@@ -2,7 +2,9 @@
 
 `--stores` may be given several times: `embedded`, or servers joined by `+`, such as `postgresql`, `milvus+postgresql`,
 `qdrant`, `neo4j+postgresql`. The catalog is in PostgreSQL if that is named, else in SQLite; vectors in Milvus or Qdrant
-if named, else in PostgreSQL, else in Qdrant Edge; the graph in Neo4j if named, else with the catalog.
+if named, else in PostgreSQL, else in Qdrant Edge; the graph in Neo4j if named, else with the catalog. With `embedded`,
+the default, it runs from a plain checkout: no network, none of the servers of the tests. Syncs of connected sources
+are among the operations.
 """
 
 from __future__ import annotations

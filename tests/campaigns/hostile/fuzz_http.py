@@ -6,6 +6,7 @@ Two thirds are made by schemathesis from the OpenAPI document (fitting and not f
 (`fuzz_cases`): hostile strings in every field, broken and deep JSON, forms, types, ids that exist. Every response must
 be one the document names, in its type and shape. The server keeps an own home and a key that may write, so that no
 request can name files of the machine. Exit 1 when anything was found. Control: `/health` must answer after the last.
+Runs from a plain checkout: a home of its own with embedded stores, no network, none of the servers of the tests.
 """
 
 from __future__ import annotations

@@ -117,6 +117,12 @@ class Command:
         """Its exit code; None while it runs."""
         return self._process.exitcode
 
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        assert self._process.pid is not None
+        return self._process.pid
+
     def send_signal(self, sent: signal.Signals) -> None:
         """Send it, if the command still runs."""
         if self._process.is_alive() and self._process.pid is not None:

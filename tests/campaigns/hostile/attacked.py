@@ -5,10 +5,12 @@ must end as it should, and the time of the slow end (p95) is compared. The attac
 upload and none for the connections.
 
     python -m benchmarks.attacked [--clients 32] [--rounds 10] [--sockets 300] [--bytes 10485760] [--times 2]
+        [--asks 2000] [--growth 64]
 
-Exit 1 when an answer is wrong or missing, a job is lost, the server says that it cannot work, or the slow end takes
-more than `--times` as long as in the quiet run. It runs from a plain checkout: a home of its own with embedded stores,
-no network, none of the servers of the tests.
+After that so many questions of unlike words are asked, and the server's memory is compared after a quarter of them and
+after the last. Exit 1 when an answer is wrong or missing, a job is lost, the server says that it cannot work, the slow
+end takes more than `--times` as long as in the quiet run, or memory grew by more than `--growth` MB. It runs from a
+plain checkout: a home of its own with embedded stores, no network, none of the servers of the tests.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import httpx
@@ -71,13 +73,20 @@ class Verdict:
     ready: bool
     """Whether the server says that it can work, at the end of the attack."""
 
-    def findings(self, times: float) -> list[str]:
-        """What is not as it should be: the slow end may take so many times as long as in the quiet run."""
+    asks: int = 0
+    """Questions after the attack."""
+    grown_mb: float = 0.0
+    """Memory of the server after the last of them, above that after a quarter."""
+
+    def findings(self, times: float, growth: float = 64.0) -> list[str]:
+        """What is not as it should be: the slow end may take so many times as long as in the quiet run, and memory may
+        grow by so many MB."""
         said = {
             "wrong answers": self.wrong,
             "questions not answered": self.refused,
             "jobs lost": self.jobs_lost,
             "not ready": not self.ready,
+            f"{self.grown_mb:g} MB more memory after {self.asks} questions": self.grown_mb > growth,
             f"p95 {self.ratio:g} times that of the quiet run": self.ratio > times or not self.quiet_p95,
         }
         return [f"{count} {what}" if count is not True else what for what, count in said.items() if count]
@@ -149,6 +158,35 @@ async def dripping(port: int, stop: asyncio.Event) -> None:
             writer.close()
 
 
+async def asked_on(url: str, key: str, pid: int, asks: int, clients: int) -> tuple[float, int]:
+    """By how many MB the server grew from a quarter of so many questions on, and how many were not answered."""
+    headers, failed = {"authorization": f"Bearer {key}"}, 0
+    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=PATIENCE) as client:
+
+        async def one(number: int) -> None:
+            nonlocal failed
+            question = f"Asked for the {number}th time: when was the {NAMES[number % len(NAMES)]} of the ship made?"
+            try:
+                failed += (await client.post("/api/query", json={"query": question})).status_code != 200
+            except httpx.HTTPError:
+                failed += 1
+
+        async def some(first: int, last: int) -> None:
+            for start in range(first, last, clients):
+                await asyncio.gather(*(one(number) for number in range(start, min(last, start + clients))))
+
+        await some(0, asks // 4)
+        before = resident_mb(pid)
+        await some(asks // 4, asks)
+    return round(resident_mb(pid) - before, 1), failed
+
+
+def resident_mb(pid: int) -> float:
+    """Memory of a process now; 0 where the machine does not tell."""
+    told = Path(f"/proc/{pid}/statm")
+    return int(told.read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6 if told.exists() else 0.0
+
+
 async def honest(url: str, key: str, clients: int, rounds: int) -> Outcome:
     """So many clients at once."""
     outcome = Outcome()
@@ -209,21 +247,25 @@ async def attacked(
 
 
 @contextmanager
-def served(home: Path, **environment: str) -> Iterator[str]:
-    """`kedge serve` on a free port."""
+def served(home: Path, **environment: str) -> Iterator[tuple[str, int]]:
+    """`kedge serve` on a free port: its address and process id."""
     variables = {**os.environ, "KEDGE_HOME": str(home), "KEDGE_RATE_READS": "0", **environment}
     with piped(["serve", "--port", "0"], variables) as running:
-        yield said_first(running).split(" at ")[1].split()[0]
+        yield said_first(running).split(" at ")[1].split()[0], running.pid
 
 
-def campaign(scratch: Path, *, clients: int, rounds: int, sockets: int, size: int, wait: float = 600) -> Verdict:
+def campaign(
+    scratch: Path, *, clients: int, rounds: int, sockets: int, size: int, asks: int = 0, wait: float = 600
+) -> Verdict:
     """All of it, on a home of its own."""
     home = scratch / "home"
     kedge(home, "ingest", str(write_library(scratch / "library")))
     keys = [kedge(home, "key", "create", "mine", "--right", "write")]
     keys.append(kedge(home, "key", "create", "theirs", "--right", "write", "--tenant", "theirs"))
-    with served(home) as url:
-        return asyncio.run(attacked(url, keys, clients=clients, rounds=rounds, sockets=sockets, size=size, wait=wait))
+    with served(home) as (url, pid):
+        found = asyncio.run(attacked(url, keys, clients=clients, rounds=rounds, sockets=sockets, size=size, wait=wait))
+        grown, failed = asyncio.run(asked_on(url, keys[0], pid, asks, clients)) if asks else (0.0, 0)
+    return replace(found, asks=asks, grown_mb=grown, refused=found.refused + failed)
 
 
 def main() -> None:
@@ -233,13 +275,20 @@ def main() -> None:
     parser.add_argument("--sockets", type=int, default=300, help="slow connections without a key")
     parser.add_argument("--bytes", type=int, default=10 << 20, help="of the hostile upload")
     parser.add_argument("--times", type=float, default=2.0, help="how much longer the slow end may take")
+    parser.add_argument("--asks", type=int, default=2000, help="questions after the attack; 0: none")
+    parser.add_argument("--growth", type=float, default=64.0, help="MB by which the server may grow meanwhile")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         found = campaign(
-            Path(name), clients=options.clients, rounds=options.rounds, sockets=options.sockets, size=options.bytes
+            Path(name),
+            clients=options.clients,
+            rounds=options.rounds,
+            sockets=options.sockets,
+            size=options.bytes,
+            asks=options.asks,
         )
     print(json.dumps(asdict(found), indent=2))
-    findings = found.findings(options.times)
+    findings = found.findings(options.times, options.growth)
     for line in findings:
         print(f"FOUND {line}")
     sys.exit(1 if findings else 0)

@@ -33,6 +33,7 @@ def test_nothing_is_found_where_all_is_well() -> None:
         (replace(GOOD, refused=2), "2 questions not answered"),
         (replace(GOOD, jobs_lost=1), "1 jobs lost"),
         (replace(GOOD, ready=False), "not ready"),
+        (replace(GOOD, asks=2000, grown_mb=90.0), "90 MB more memory after 2000 questions"),
         (replace(GOOD, ratio=2.5), "p95 2.5 times that of the quiet run"),
     ],
 )

@@ -101,7 +101,8 @@ class Retriever:
         `near`: the similarity that the caller tests for, about which scores are measured; else the threshold.
         """
         try:
-            return await self._rank(query, limit, await self._collections.get(query.scope), near)
+            with asked_once():
+                return await self._rank(query, limit, await self._collections.get(query.scope), near)
         except NotFoundError:
             collection = await self._collections.get(query.scope)
         try:

@@ -59,13 +59,22 @@ _ASKED: ContextVar[dict[tuple[Actor | None, Scope], AskedOfCollection] | None] =
 def asked_once() -> Iterator[None]:
     """Within the block, one search, it is asked once what an actor sees of a collection, and of each passage of it.
 
-    What changes meanwhile holds for the last look at the catalog, through which every hit goes.
+    What changes meanwhile holds for the last look at the catalog, through which every hit goes. A block within a block
+    is the same search.
     """
-    token = _ASKED.set({})
+    token = _ASKED.set({}) if _ASKED.get() is None else None
     try:
         yield
     finally:
-        _ASKED.reset(token)
+        if token is not None:
+            _ASKED.reset(token)
+
+
+def told(scope: Scope, narrowed: Narrowed | None) -> None:
+    """Within a search: what the actor in force sees of the collection was learnt when that was read."""
+    known = _ASKED.get()
+    if known is not None:
+        known.setdefault((actor(), scope), AskedOfCollection(narrowed))
 
 
 async def asked_of(catalog: Catalog, scope: Scope) -> AskedOfCollection:

@@ -24,7 +24,8 @@ from kedge.stores.catalog.sql.schema_rights import (
     unsettled_documents,
 )
 from kedge.stores.catalog.sql.seeing import keeps_from, named_collections, shut_collections, unseen_counts
-from kedge.stores.catalog.sql.sights import changed, new_state, sight_of
+from kedge.stores.catalog.sql.sights import ActorSight, changed, new_state, sight_of
+from kedge.stores.narrowing import told
 
 _REPLACED = ("embedder", "dimension", "generation", "index_name", "topics")
 
@@ -39,7 +40,11 @@ class SqlCollections:
         self._database = database
 
     async def get(self, scope: Scope) -> Collection | None:
-        return await self._database.read(_get, scope)
+        found, sight = await self._database.read(_get, scope)
+        who = actor()
+        if who is not None and sight is not None:
+            told(scope, sight.narrowed(who))
+        return found
 
     async def all(self, tenant: str) -> list[Collection]:
         return await self._database.read(_all, tenant)
@@ -54,16 +59,17 @@ class SqlCollections:
         await self._database.write(_delete, scope)
 
 
-def _get(connection: Connection, scope: Scope) -> Collection | None:
+def _get(connection: Connection, scope: Scope) -> tuple[Collection | None, ActorSight | None]:
+    """And what the actor in force sees of it."""
     row = connection.execute(_BY_NAME, {"tenant": scope.tenant, "name": scope.collection}).first()
     who = actor()
     if row is None or who is None:
-        return None if row is None else _collection(row)
+        return None if row is None else _collection(row), None
     sight = sight_of(connection, who, scope, row.rights_state)
     if sight.shut:
-        return None
+        return None, sight
     found = _collection(row, sight.hidden)
-    return found if sight.named or not _is_secret(connection, found) else None
+    return found if sight.named or not _is_secret(connection, found) else None, sight
 
 
 def _is_secret(connection: Connection, seen: Collection) -> bool:

@@ -119,8 +119,7 @@ def put_readers(connection: Connection, document_id: str, scope: Scope, readers:
 
 
 def _narrowed(connection: Connection, scope: Scope, who: Actor) -> Narrowed | None:
-    sight = sight_of(connection, who, scope)
-    return None if sight.whole else Narrowed(who.principals, sight.unsettled)
+    return sight_of(connection, who, scope).narrowed(who)
 
 
 def _restricted(connection: Connection, tenant: str | None) -> bool:

@@ -15,7 +15,7 @@ from uuid import uuid4
 
 from sqlalchemy import Connection, bindparam, func, select, update
 
-from kedge.core.values import Actor, Scope
+from kedge.core.values import Actor, Narrowed, Scope
 from kedge.stores.catalog.sql.schema import collections
 from kedge.stores.catalog.sql.schema_rights import audience_readers, audiences, reading_rules, unsettled_documents
 
@@ -67,10 +67,10 @@ class ActorSight:
     unsettled: tuple[str, ...]
     """Documents whose points may name former readers."""
 
-    @property
-    def whole(self) -> bool:
-        """Whether the indexes need not be asked for a part."""
-        return not self.hidden[0] and not self.unsettled
+    def narrowed(self, who: Actor) -> Narrowed | None:
+        """What the indexes are asked for; None where that is all of the collection."""
+        whole = not self.hidden[0] and not self.unsettled
+        return None if whole else Narrowed(who.principals, self.unsettled)
 
 
 class _RememberedSights:

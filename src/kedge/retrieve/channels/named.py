@@ -83,8 +83,12 @@ async def read_question(
 async def _meant(graph: ConceptGraph, scope: Scope, text: str, keys: frozenset[str]) -> Sequence[Concept]:
     """Of the concepts that share words with the question those that it means by another name; `keys`: its own names."""
 
+    by_words: dict[int, list[str]] = {}
+    for key in keys:
+        by_words.setdefault(key.count(" "), []).append(key)
+
     def means(one: Concept) -> bool:
-        return one.key not in keys and _means(one, keys)
+        return one.key not in keys and _means(one, keys, by_words)
 
     if isinstance(graph, CanSearchMeant):
         return await graph.search_meant(scope, text, FOUND, means)
@@ -103,15 +107,19 @@ async def hints(graph: ConceptGraph, scope: Scope, text: str, question: NamedCon
     return [*found, *(Lead(passage, how.preview / rank) for rank, passage in enumerate(previews, 1))]
 
 
-def _means(concept: Concept, keys: Collection[str]) -> bool:
-    """Whether the question has one of its aliases, or its name with a few wrong letters."""
+def _means(concept: Concept, keys: Collection[str], by_words: Mapping[int, Sequence[str]]) -> bool:
+    """Whether the question has one of its aliases, or its name with a few wrong letters.
+
+    `by_words`: the keys by the number of spaces in them.
+    """
     if any(concept_key(alias) in keys for alias in concept.aliases):
         return True
-    words = concept.key.count(" ")
-    alike = [key for key in keys if key.count(" ") == words and abs(len(key) - len(concept.key)) <= 2]
-    if len(concept.key) < LEAST_LETTERS:
+    letters = len(concept.key)
+    if letters < LEAST_LETTERS:
         return False
-    most = max(1, int(MISSPELT * len(concept.key) / (words + 1)))
+    words = concept.key.count(" ")
+    most = max(1, int(MISSPELT * letters / (words + 1)))
+    alike = (key for key in by_words.get(words, ()) if abs(len(key) - letters) <= 2)
     return any(OSA.distance(key, concept.key, score_cutoff=most) <= most for key in alike)
 
 

@@ -37,6 +37,9 @@ class _Engine:
         given: dict[str, Any] = {joined: list(conditions)}
         return engine.Filter(**given)
 
+    def all_and_one_of(self, every: Sequence[Any], some: Sequence[Any]) -> Any:
+        return engine.Filter(must=list(every), should=list(some))
+
     def nothing(self) -> Any:
         return engine.Filter(must_not=[engine.Filter()])
 

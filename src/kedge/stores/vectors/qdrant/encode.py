@@ -21,6 +21,9 @@ class _Rest:
     def group(self, joined: Joined, conditions: Sequence[Any]) -> Any:
         return models.Filter.model_validate({joined: list(conditions)})
 
+    def all_and_one_of(self, every: Sequence[Any], some: Sequence[Any]) -> Any:
+        return models.Filter(must=list(every), should=list(some))
+
     def nothing(self) -> Any:
         return models.Filter(must=[models.HasIdCondition(has_id=[])])
 

@@ -80,6 +80,7 @@ class MemoryCollections:
         gone = {document.id for document in state.within(scope)}
         state.rules = {key: value for key, value in state.rules.items() if key[0] != scope}
         state.unsettled -= gone
+        state.given -= gone
         state.collections.pop(scope, None)
         state.documents = {key: value for key, value in state.documents.items() if key not in gone}
         state.versions = {key: value for key, value in state.versions.items() if value.document.id not in gone}

@@ -138,6 +138,8 @@ class MemoryDocuments:
             )
             if known is not None and document.readers is None:
                 state.documents[document.id] = replace(state.documents[document.id], readers=known.readers)
+            elif known is not None and document.id not in state.given:
+                state.unsettled.add(document.id)  # points of an earlier version may name others
         state.kill(v for v in state.of(document.id) if v.state == "building" and v.id != version_id)
         part_from_past(state, version_id)
         version = state.versions.setdefault(version_id, Version(version_id, document))

@@ -166,7 +166,7 @@ class Fuzzer:
         with http_client(self._url, headers=self._headers, timeout=self._timeout) as client:
             for place, sent in enumerate(islice(hostile(self._document, known, self._seed), wanted)):
                 if place % 500 == 499:
-                    known.update(seeded(self._url, self._headers))
+                    known.update(seeded(self._url, self._headers, f"sea{place}"))  # "sea" may be closed to us by now
                 self._one(client, sent)
 
     def _one(self, client: httpx.Client, sent: Sent) -> None:
@@ -222,11 +222,11 @@ def _told(failure: Any, case: schemathesis.Case) -> str:
     return f"{failure.message[:600]} {case.as_curl_command()[:600]}"
 
 
-def seeded(url: str, headers: dict[str, str]) -> dict[str, str]:
+def seeded(url: str, headers: dict[str, str], name: str = "sea") -> dict[str, str]:
     """Something of each kind, and the path parameters that lead to it."""
     with http_client(url, headers=headers) as client:
-        known = {"collection": "sea", "name": "sea", "session_id": "prices", "book_id": "sea", "node_id": "n1"}
-        taken = client.post("/api/ingest", files={"file": ("kedge.md", DOCUMENT)}, data={"collection": "sea"})
+        known = {"collection": name, "name": name, "session_id": "prices", "book_id": name, "node_id": "n1"}
+        taken = client.post("/api/ingest", files={"file": ("kedge.md", DOCUMENT)}, data={"collection": name})
         assert taken.status_code == 202, f"an honest upload was answered {taken.status_code}: {taken.text[:500]}"
         known["job_id"] = str(taken.json()["job_id"])
         client.post("/api/sessions", json={"session_id": "prices"})
@@ -235,7 +235,7 @@ def seeded(url: str, headers: dict[str, str]) -> dict[str, str]:
             client.post("/api/graph/nodes", params={"collection": "graph"}, json={"id": node, "title": node})
         edge = {"id": "e1", "source": "n1", "target": "n2", "type": "knows"}
         client.post("/api/graph/edges", params={"collection": "graph"}, json=edge)
-        documents = client.get("/api/documents", params={"collection": "sea"}).json().get("documents", [])
+        documents = client.get("/api/documents", params={"collection": name}).json().get("documents", [])
         if documents:
             known["document_id"] = str(documents[0].get("document_id", documents[0].get("id")))
         return known | {"edge_id": "e1"}

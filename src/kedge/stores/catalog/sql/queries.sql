@@ -8,6 +8,13 @@ SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))
 -- PostgreSQL: a row when there is a schema of this name.
 SELECT 1 FROM pg_namespace WHERE nspname = :name
 
+-- name: look_at_concepts
+-- SQLite: any search makes a connection see what others wrote to the full-text index.
+SELECT rowid FROM concepts_fts WHERE concepts_fts MATCH 'a' LIMIT 1
+
+-- name: look_at_chunks
+SELECT rowid FROM chunks_fts WHERE chunks_fts MATCH 'a' LIMIT 1
+
 -- name: broken_references
 -- SQLite: rows that refer to rows that are not there.
 PRAGMA foreign_key_check

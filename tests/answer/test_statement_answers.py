@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from kedge.answer.cite.spans import cite
+from kedge.answer.compose.quote import ExtractedAnswer, Quote
 from kedge.answer.judge.verdict import AnswerVerdict, composed
 from kedge.answer.read import SURE, Readings
 from kedge.core.settings import Settings
@@ -374,3 +376,11 @@ def test_a_table_of_contents_that_asks_is_no_list_of_steps() -> None:
     assert "tie new ones in" in text
     assert "Where are nets kept" not in text
     assert "dry a net" not in text
+
+
+def test_yes_stands_above_a_list() -> None:
+    text = "trio-asyncio lets you use asyncio libraries."
+    hits = [hit(passage(text, key="p1", title="Trio"))]
+    item = Quote(passage=0, text=text, start=0, end=len(text), bullet="-")
+    assert cite(ExtractedAnswer((item,), None, "Yes"), hits)[0] == f"Yes.\n\n- {text} [1]"
+    assert cite(ExtractedAnswer((replace(item, bullet=""),), None, "Yes"), hits)[0] == f"Yes. {text} [1]"

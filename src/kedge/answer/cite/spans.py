@@ -9,6 +9,7 @@ from dataclasses import replace
 from kedge.answer.compose.quote import ExtractedAnswer, Quote
 from kedge.core.values import Citation, CitedCell, SearchHit
 
+_BREAK = "\n\n"
 _LISTED = re.compile(r"(?:-|\d{1,3}\.) ")
 
 
@@ -29,8 +30,9 @@ def cite(
         citation = citation_of(f"[{len(known) + len(citations) + 1}]", quote, hit)
         citations.append(citation)
         parts.append(_part(quote, citation.id, parts))
-    verdict = f"{extracted.verdict}. " if extracted.verdict and parts else ""
-    return verdict + "".join(parts), tuple(citations)
+    if extracted.verdict and parts:
+        parts.insert(0, f"{extracted.verdict}.{_BREAK if _LISTED.match(parts[0]) else ' '}")
+    return "".join(parts), tuple(citations)
 
 
 def _part(quote: Quote, mark: str, before: Sequence[str]) -> str:

@@ -44,9 +44,11 @@ class Ledger:
         for place, target in operation.targets.items():
             absent = [None] if operation.kind is Kind.RECREATE else []
             self.add(place, target, *absent)
+        for place in operation.leftovers:
+            self.add(place, None)
 
     def done(self, operation: Operation) -> None:
-        """The operation was acknowledged: only its result may be seen."""
+        """The operation was acknowledged: only its result may be seen; what it left over may be there or not."""
         for place, target in operation.targets.items():
             self.set(place, [target])
 

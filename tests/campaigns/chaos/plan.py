@@ -53,6 +53,8 @@ class Operation:
     targets: Mapping[Place, State] = field(default_factory=dict)
     """State of each document that this is about, once acknowledged."""
     embedder: str = ""
+    leftovers: Sequence[Place] = ()
+    """Documents without a file, of a sync: a source that ever had the file takes them out, another leaves them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,8 @@ class Planner:
             changes = {}
         self.wanted.update(changes)
         targets = self._targets(kind, corner, changes)
-        return Operation(kind, corner.letter, changes, targets, rng.choice(EMBEDDERS))
+        gone = [place for place in corner.places() if self.wanted[place] is None] if kind is Kind.SYNC else []
+        return Operation(kind, corner.letter, changes, targets, rng.choice(EMBEDDERS), gone)
 
     def _changes(self, rng: random.Random, corner: Corner, present: Sequence[Place]) -> dict[Place, State]:
         """New files, new versions, files as they were once, and files that go; at least two stay."""
